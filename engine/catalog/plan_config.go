@@ -85,7 +85,7 @@ func (c *Catalog) checkAltered(r Resource, set map[string]*string, after map[str
 		}
 		return nil
 	}
-	if err := config.ValidateDynamic(set, after, r.Name != "", c.options.Static); err != nil {
+	if err := config.ValidateDynamic(set, after); err != nil {
 		return refuse(InvalidRequest, "%s", err)
 	}
 	return nil

@@ -40,15 +40,6 @@ const (
 	FromDefault        Source = 5
 )
 
-// Update says when a broker setting may change.
-type Update uint8
-
-const (
-	ReadOnly    Update = iota // only at start
-	PerBroker                 // at run time, for one broker
-	ClusterWide               // at run time, for one broker or for all
-)
-
 // Effect says what spate does with a setting.
 type Effect uint8
 
@@ -69,14 +60,17 @@ type Definition struct {
 	NoDefault bool
 	// Doc is one or two sentences for people.
 	Doc string
-	// Update is when a broker setting may change. Topic settings always may.
-	Update Update
-	Effect Effect
+	// Dynamic: a broker setting that may change at run time, for one broker or
+	// for all. Topic settings always may.
+	Dynamic bool
+	Effect  Effect
 	// Synonyms are, for a topic setting, the broker settings that give its
 	// default, strongest first.
 	Synonyms []Synonym
 	// check is nil when every value of the type will do.
 	check check
+	// together: a list's elements are judged together, not each by itself.
+	together bool
 }
 
 // Synonym is a broker setting that gives a topic setting's default. The topic
@@ -89,7 +83,7 @@ type Synonym struct {
 // Sensitive tells whether the value must never be shown.
 func (d *Definition) Sensitive() bool { return d.Type == Password }
 
-// Validate checks a value; the error is an *InvalidValue.
+// Validate checks a value; the error is an *InvalidValue or a *Conflict.
 func (d *Definition) Validate(value string) error {
 	_, err := d.parse(value)
 	return err
@@ -122,11 +116,29 @@ func newTable(groups ...[]Definition) *table {
 	return t
 }
 
+// ignored marks settings that change nothing, with one text for all of them.
+func ignored(doc string, defs ...Definition) []Definition {
+	for i := range defs {
+		defs[i].Effect, defs[i].Doc = Ignored, doc
+	}
+	return defs
+}
+
 var topicTable = newTable(topicKafka, topicSpate)
 
 // TopicDefinition returns the definition of a topic setting, nil if there is
 // none of that name.
 func TopicDefinition(name string) *Definition { return topicTable.byName[name] }
+
+var brokerTable = newTable(brokerNode, brokerLog, brokerNetwork, brokerTLS, brokerGroups, brokerSpate,
+	ignoredStorage, ignoredCluster, ignoredGroups, ignoredSecurity, ignoredProcess)
+
+// BrokerDefinition returns the definition of a broker setting, nil if there is
+// none of that name.
+func BrokerDefinition(name string) *Definition { return brokerTable.byName[name] }
+
+// BrokerNames are the names of all broker settings, sorted. Do not change it.
+func BrokerNames() []string { return brokerTable.names }
 
 // TopicNames are the names of all topic settings, sorted. Do not change it.
 func TopicNames() []string { return topicTable.names }

@@ -104,7 +104,7 @@ var compressions = map[string]Compression{"producer": ProducerCompression, "unco
 
 var durabilities = map[string]Durability{"fsync": Fsync, "write": Write, "memory": Memory}
 
-// ValidateTopic checks one topic setting; the error is an *InvalidValue or an
+// ValidateTopic checks one topic setting; the error is an *InvalidValue, a *Conflict or an
 // *UnknownName.
 func ValidateTopic(name, text string) error {
 	d := TopicDefinition(name)

@@ -41,12 +41,12 @@ var topicKafka = []Definition{
 	{Name: "flush.ms", Type: Long, Default: maxLong, check: atLeast(0),
 		Synonyms: same("log.flush.interval.ms", "log.flush.scheduler.interval.ms"), Effect: Ignored,
 		Doc: "Time after which the log is synced. Accepted for compatibility: spate syncs before it acknowledges, see spate.durability."},
-	{Name: "follower.replication.throttled.replicas", Type: List, check: throttledReplicas, Effect: Ignored,
+	{Name: "follower.replication.throttled.replicas", Type: List, check: throttledReplicas("follower"), together: true, Effect: Ignored,
 		Doc: "Replicas whose fetching is throttled on the follower's side, as partition:broker pairs or *. Without effect on a single node."},
 	{Name: "index.interval.bytes", Type: Int, Default: "4096", check: atLeast(0),
 		Synonyms: same("log.index.interval.bytes"), Effect: Ignored,
 		Doc: "Bytes between two entries of an offset index. Accepted for compatibility: spate indexes each run of a partition in the shared log."},
-	{Name: "leader.replication.throttled.replicas", Type: List, check: throttledReplicas, Effect: Ignored,
+	{Name: "leader.replication.throttled.replicas", Type: List, check: throttledReplicas("leader"), together: true, Effect: Ignored,
 		Doc: "Replicas whose fetching is throttled on the leader's side, as partition:broker pairs or *. Without effect on a single node."},
 	{Name: "local.retention.bytes", Type: Long, Default: "-2", check: atLeast(-2),
 		Synonyms: same("log.local.retention.bytes"), Effect: Ignored,
@@ -129,16 +129,19 @@ func gzipLevel(v value) string {
 
 var throttled = regexp.MustCompile(`^[0-9]+:[0-9]+$`)
 
-func throttledReplicas(v value) string {
-	if len(v.list) == 1 && v.list[0] == "*" {
+func throttledReplicas(side string) check {
+	return func(v value) string {
+		if len(v.list) == 1 && v.list[0] == "*" {
+			return ""
+		}
+		for _, w := range v.list {
+			if !throttled.MatchString(w) {
+				return side + ".replication.throttled.replicas must be the literal '*' or a list of replicas in the following format: " +
+					"[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+			}
+		}
 		return ""
 	}
-	for _, w := range v.list {
-		if !throttled.MatchString(w) {
-			return "must be the literal '*' or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
-		}
-	}
-	return ""
 }
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

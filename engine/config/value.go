@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,12 +39,31 @@ func (d *Definition) parse(text string) (value, error) {
 	if reason := v.fill(d.Type); reason != "" {
 		return v, d.invalid(text, reason)
 	}
+	if slices.Contains(v.list, "") {
+		return v, &Conflict{"Configuration '" + d.Name + "' values must not be empty."}
+	}
 	if d.check != nil {
 		if reason := d.check(v); reason != "" {
-			return v, d.invalid(text, reason)
+			return v, d.invalid(d.culprit(text, v), reason)
 		}
 	}
 	return v, nil
+}
+
+// culprit is what a message calls the wrong value: of a list the element that
+// is wrong by itself, else the text.
+func (d *Definition) culprit(text string, v value) string {
+	if d.Type != List {
+		return text
+	}
+	if !d.together {
+		for _, w := range v.list {
+			if d.check(value{raw: w, list: []string{w}}) != "" {
+				return w
+			}
+		}
+	}
+	return "[" + strings.Join(v.list, ", ") + "]"
 }
 
 func (d *Definition) invalid(text, reason string) error {
@@ -71,11 +91,6 @@ func (v *value) fill(t Type) (reason string) {
 		v.real, err = strconv.ParseFloat(v.raw, 64)
 	case List:
 		v.list = splitList(v.raw)
-		for _, w := range v.list {
-			if w == "" {
-				return "List elements must not be empty"
-			}
-		}
 	}
 	if err != nil {
 		return "Not a number of type " + t.String()
@@ -94,6 +109,20 @@ func splitList(text string) []string {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return parts
+}
+
+// format is the value in the form that Kafka describes it in: trimmed, lists
+// without spaces, true and false in lower case.
+func (v value) format(t Type) string {
+	switch t {
+	case Boolean:
+		return strconv.FormatBool(v.flag)
+	case Short, Int, Long:
+		return strconv.FormatInt(v.num, 10)
+	case List:
+		return strings.Join(v.list, ",")
+	}
+	return v.raw
 }
 
 // check returns why a value of the right type is refused, "" if it is not.
@@ -154,4 +183,23 @@ func eachOf(allowed ...string) check {
 		}
 		return ""
 	}
+}
+
+// anyCase is oneOf without regard to case.
+func anyCase(allowed ...string) check {
+	return func(v value) string {
+		for _, a := range allowed {
+			if strings.EqualFold(v.raw, a) {
+				return ""
+			}
+		}
+		return "String must be one of (case insensitive): " + strings.Join(allowed, ", ")
+	}
+}
+
+func notEmpty(v value) string {
+	if v.raw == "" {
+		return "String must be non-empty"
+	}
+	return ""
 }
