@@ -23,6 +23,9 @@ type Server struct {
 	config *config.Broker
 	log    *slog.Logger
 	limits limits
+
+	fetchSessions *fetchSessions
+	fetchMaxBytes int32
 }
 
 // limits bound what one connection may hold; see session.
@@ -51,6 +54,8 @@ func New(o Options) *Server {
 			produceBytes: maxProduceBytesInFlight,
 			unsentBytes:  int(o.Config.Int("spate.connection.unsent.bytes")),
 		},
+		fetchSessions: newFetchSessions(int(o.Config.Int("max.incremental.fetch.session.cache.slots"))),
+		fetchMaxBytes: int32(min(o.Config.Int("fetch.max.bytes"), maxFetchBytes)),
 	}
 }
 

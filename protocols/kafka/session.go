@@ -37,6 +37,7 @@ type session struct {
 	client string // last client id, so that it is not allocated for each request
 	serial *turn  // of the request in work that is not Produce
 	held   []byte // frame that may not begin yet
+	fetch  *fetch // of this connection, nil before the first
 	paused bool
 
 	// Used on any goroutine.
@@ -44,7 +45,6 @@ type session struct {
 	produceBytes atomic.Int64
 	waiting      atomic.Bool // something waits for advance
 	ended        atomic.Bool // closed or being closed
-	onClose      atomic.Pointer[func()]
 
 	advanceFunc func() // s.advance, bound once
 }
@@ -109,8 +109,8 @@ func (s *session) Closed() {
 		s.conn.Free(s.held)
 		s.held = nil
 	}
-	if f := s.onClose.Load(); f != nil {
-		(*f)()
+	if s.fetch != nil {
+		s.fetch.closed()
 	}
 }
 

@@ -13,6 +13,9 @@ const (
 	turnOver                 // answered or failed
 )
 
+// begin starts a turn, for a turn that is used again.
+func (t *turn) begin() { t.state.Store(turnRunning) }
+
 // returned is called when the handler has returned; false if the turn is over.
 func (t *turn) returned() bool { return t.state.CompareAndSwap(turnRunning, turnWaiting) }
 
