@@ -68,3 +68,10 @@ func compactLen(s string) int {
 	var b [binary.MaxVarintLen64]byte
 	return binary.PutUvarint(b[:], uint64(len(s))+1) + len(s)
 }
+
+func (e *endpoint) rackPtr() *string {
+	if e.rack == "" {
+		return nil
+	}
+	return &e.rack
+}

@@ -52,3 +52,12 @@ func (r *request) finish() {
 }
 
 var errMalformed = errors.New("malformed request")
+
+// replyBody is reply with a body already encoded, which must never change.
+func (r *request) replyBody(body []byte) {
+	w := getWriter(r.sess)
+	w.begin(r.corrID, r.version >= apis[r.key].flexibleReply)
+	w.reference([][]byte{body})
+	w.send(r.place)
+	r.finish()
+}

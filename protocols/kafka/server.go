@@ -26,6 +26,8 @@ type Server struct {
 
 	fetchSessions *fetchSessions
 	fetchMaxBytes int32
+	metadata      metadataCache
+	self          []int32 // this node, as the list of replicas of all partitions
 }
 
 // limits bound what one connection may hold; see session.
@@ -54,6 +56,7 @@ func New(o Options) *Server {
 			produceBytes: maxProduceBytesInFlight,
 			unsentBytes:  int(o.Config.Int("spate.connection.unsent.bytes")),
 		},
+		self:          []int32{o.Config.NodeID},
 		fetchSessions: newFetchSessions(int(o.Config.Int("max.incremental.fetch.session.cache.slots"))),
 		fetchMaxBytes: int32(min(o.Config.Int("fetch.max.bytes"), maxFetchBytes)),
 	}
