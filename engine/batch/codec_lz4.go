@@ -41,6 +41,7 @@ var (
 type lz4Frame struct {
 	blockBytes    int
 	blockChecksum bool
+	endBytes      int // of the content checksum
 }
 
 func lz4Header(src []byte) (f lz4Frame, rest []byte, err error) {
@@ -65,7 +66,11 @@ func lz4Header(src []byte) (f lz4Frame, rest []byte, err error) {
 	case byte(xxh32(src[4:end])>>8) != src[end]:
 		return f, nil, errLZ4Header
 	}
-	return lz4Frame{blockBytes: 1 << (2*size + 8), blockChecksum: flg&0x10 != 0}, src[end+1:], nil
+	f = lz4Frame{blockBytes: 1 << (2*size + 8), blockChecksum: flg&0x10 != 0}
+	if flg&0x04 != 0 {
+		f.endBytes = 4
+	}
+	return f, src[end+1:], nil
 }
 
 func unlz4(dst, src []byte, maxBytes int) ([]byte, error) {
@@ -81,6 +86,9 @@ func unlz4(dst, src []byte, maxBytes int) ([]byte, error) {
 		word := binary.LittleEndian.Uint32(src)
 		src = src[4:]
 		if word == 0 {
+			if len(src) < f.endBytes {
+				return nil, errTruncated
+			}
 			return dst, nil
 		}
 		n := int(word & 0x7fffffff)

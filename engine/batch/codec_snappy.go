@@ -61,13 +61,13 @@ func snappyBlock(dst, src []byte, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > limit-len(dst) {
-		return nil, errTooLarge
-	}
 	// A block expands at most 64 bytes for each 3 (a copy of 64 bytes): a
 	// larger claim is a lie that would cost memory before it is found out.
 	if n > 22*len(src) {
 		return nil, errors.New("claimed length is impossible")
+	}
+	if n > limit-len(dst) {
+		return nil, errTooLarge
 	}
 	dst = grow(dst, n, limit)
 	out := dst[len(dst) : len(dst)+n]

@@ -7,10 +7,11 @@ type Kind uint8
 
 // Kinds of refusal, with Kafka's error code for each.
 const (
-	// Corrupt: bytes damaged on the way: length, magic, CRC, codec data
-	// (CORRUPT_MESSAGE, 2).
+	// Corrupt: bytes damaged on the way: length, magic, CRC (CORRUPT_MESSAGE, 2);
+	// clients send the batch again.
 	Corrupt Kind = iota + 1
-	// InvalidRecord: well-formed on the wire but not allowed (INVALID_RECORD, 87).
+	// InvalidRecord: arrived as sent, but its content is wrong or not allowed
+	// (INVALID_RECORD, 87); clients give up.
 	InvalidRecord
 	// InvalidTimestamp: a record's timestamp is outside the topic's bounds
 	// (INVALID_TIMESTAMP, 32).
@@ -18,10 +19,10 @@ const (
 	// TooLarge: larger than max.message.bytes, or than the cap once
 	// decompressed; clients answer by splitting the batch (MESSAGE_TOO_LARGE, 10).
 	TooLarge
-	// UnsupportedCompression: a codec the request's version does not allow
-	// (UNSUPPORTED_COMPRESSION_TYPE, 76).
+	// UnsupportedCompression: a codec that does not exist or that the request's
+	// version does not allow (UNSUPPORTED_COMPRESSION_TYPE, 76).
 	UnsupportedCompression
-	// UnsupportedFormat: magic 0 or 1 (UNSUPPORTED_FOR_MESSAGE_FORMAT, 43).
+	// UnsupportedFormat: magic 0 or 1 (INVALID_RECORD, 87, as Kafka 4 answers).
 	UnsupportedFormat
 )
 

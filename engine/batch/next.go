@@ -31,11 +31,20 @@ func Next(buf []byte) (b Batch, rest []byte, err error) {
 	return Batch(buf[:size:size]), buf[size:], nil
 }
 
-// Only is Next for a field that must hold exactly one batch.
+// Only is Next for a field that must hold exactly one batch, such as the
+// records of a partition in a Produce request. As in Kafka, what follows is
+// refused if it is another batch or damaged, and dropped if it is too short to be
+// either.
 func Only(buf []byte) (Batch, error) {
 	b, rest, err := Next(buf)
-	if err == nil && len(rest) > 0 {
-		return nil, errf(InvalidRecord, "%d bytes follow the record batch; exactly one batch is allowed", len(rest))
+	if err != nil || len(rest) == 0 {
+		return b, err
 	}
-	return b, err
+	_, _, err = Next(rest)
+	if e, bad := err.(*Error); bad && e.Kind == InvalidRecord {
+		return b, nil
+	} else if bad && e.Kind == Corrupt {
+		return nil, err
+	}
+	return nil, errf(InvalidRecord, "more than one record batch for a partition")
 }

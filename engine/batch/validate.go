@@ -42,7 +42,7 @@ func Validate(b Batch, o Options) (Result, error) {
 	}
 	data, buf, err := payload(b, o.Policy.MaxDecompressedBytes)
 	if err != nil {
-		return Result{}, err
+		return Result{}, sentBroken(err)
 	}
 	if buf != nil {
 		defer putBuf(buf)
@@ -57,6 +57,15 @@ func Validate(b Batch, o Options) (Result, error) {
 	res := Result{Batch: b, MaxTimestamp: w.maxTS, MaxTimestampDelta: w.maxTSDelta}
 	stamp(&res, &o)
 	return res, nil
+}
+
+// sentBroken: the CRC was right, so data that do not decompress were sent that way
+// and sending them again does not help.
+func sentBroken(err error) error {
+	if e, ok := err.(*Error); ok && e.Kind == Corrupt {
+		e.Kind = InvalidRecord
+	}
+	return err
 }
 
 func (o *Options) target(b Batch) Codec {
@@ -104,8 +113,10 @@ func checkHeader(b Batch, o *Options) error {
 		return errf(InvalidRecord, "last offset delta %d does not match the record count %d", b.LastOffsetDelta(), b.Count())
 	case !o.Internal && b.Control():
 		return errf(InvalidRecord, "clients may not write control batches")
-	case b.ProducerID() != NoProducerID && b.BaseSequence() < 0 && !o.Internal:
+	case !o.Internal && b.ProducerID() > NoProducerID && b.BaseSequence() < 0:
 		return errf(InvalidRecord, "producer id %d without a sequence number", b.ProducerID())
+	case b.Transactional() && b.ProducerID() <= NoProducerID:
+		return errf(InvalidRecord, "transactional batch without a producer id")
 	}
 	return nil
 }

@@ -15,11 +15,8 @@ type walk struct {
 }
 
 func (w *walk) run(data []byte) error {
-	count := w.b.Count()
-	base := w.b.BaseTimestamp()
-	if w.b.TimestampType() {
-		base = w.b.MaxTimestamp()
-	}
+	count, base := w.b.Count(), w.b.BaseTimestamp()
+	fixed := w.b.TimestampType()
 	lo, hi := w.o.Policy.timestamps(w.o.NowMs)
 	compacted := w.o.Policy.Compacted
 	var r raw
@@ -29,17 +26,14 @@ func (w *walk) run(data []byte) error {
 			return errf(InvalidRecord, "record %d of %d: %s", i, count, bad)
 		}
 		pos = r.end
-		ts := base
-		if !w.b.TimestampType() {
-			ts += r.tsDelta
-		}
+		ts := base + r.tsDelta
 		if ts > w.maxTS {
 			w.maxTS, w.maxTSDelta = ts, i
 		}
 		w.gaps = w.gaps || r.offsetDelta != i
 		if compacted && r.key.n < 0 {
 			w.refuseKey(i)
-		} else if ts < lo || ts > hi {
+		} else if fixed || ts < lo || ts > hi {
 			w.checkTime(i, ts, lo, hi)
 		}
 	}
@@ -54,12 +48,23 @@ func (w *walk) refuseKey(i int32) {
 	w.refuse(i, "record of a compacted topic has no key")
 }
 
+// checkTime applies Kafka's rule, under which a CreateTime topic takes batches
+// that carry the LogAppendTime bit together with a timestamp, and a LogAppendTime
+// topic does not take the bit at all.
 func (w *walk) checkTime(i int32, ts, lo, hi int64) {
-	if w.o.Policy.LogAppendTime || ts == NoTimestamp {
-		return
+	if w.b.TimestampType() {
+		ts = w.b.MaxTimestamp()
 	}
-	w.badTimes = true
-	w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, lo, hi))
+	switch {
+	case !w.o.Policy.LogAppendTime && ts != NoTimestamp:
+		if ts < lo || ts > hi {
+			w.badTimes = true
+			w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, lo, hi))
+		}
+	case w.b.TimestampType() && !w.o.Internal:
+		w.badTimes = true
+		w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+	}
 }
 
 func (w *walk) refuse(i int32, msg string) {
