@@ -121,14 +121,14 @@ func (p *Partition) sequenceLocked(r *AppendRequest, b batch.Batch, now int64) (
 		return false, nil
 	}
 	if p.prod == nil {
-		p.prod = txn.NewProducers()
+		p.prod = txn.NewProducers(txn.DefaultMaxProducers)
 	}
 	m := batchMeta(b, p.next, now)
-	v, err := p.prod.Check(m)
-	if err != nil {
-		return false, err
-	}
-	if !v.Duplicate {
+	v := p.prod.Check(m)
+	switch v.Outcome {
+	case txn.Refuse:
+		return false, v.Err
+	case txn.Accept:
 		p.prod.Append(m)
 		return false, nil
 	}
@@ -149,10 +149,13 @@ func (p *Partition) sequenceLocked(r *AppendRequest, b batch.Batch, now int64) (
 
 // batchMeta is what the producer table needs to know of a batch.
 func batchMeta(b batch.Batch, base, now int64) txn.BatchMeta {
-	return txn.BatchMeta{ProducerID: b.ProducerID(), ProducerEpoch: b.ProducerEpoch(),
-		FirstSequence: b.BaseSequence(), LastSequence: b.LastSequence(), BaseOffset: base,
-		LastOffset: base + int64(b.LastOffsetDelta()), Timestamp: now,
-		Transactional: b.Transactional(), Control: b.Control()}
+	m := txn.BatchMeta{ProducerID: b.ProducerID(), Epoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence(),
+		Count: b.Count(), BaseOffset: base, Timestamp: -1, NowMs: now,
+		Transactional: b.Transactional(), Marker: b.Control()}
+	if b.TimestampType() {
+		m.Timestamp = b.MaxTimestamp()
+	}
+	return m
 }
 
 // kindNothing is an entry that only holds a place in the order of completion.

@@ -40,8 +40,8 @@ type FileStream struct {
 	Blob     []byte
 }
 
-// Encode makes a segment index file. Entries need not be sorted; their parts
-// must have their runs.
+// Encode makes a segment index file. It sorts the entries, whose parts must have
+// their runs, and sets where in the file those stand.
 func Encode(seg uint32, streams []FileStream) []byte {
 	sort.Slice(streams, func(i, j int) bool { return streams[i].ID < streams[j].ID })
 	runs, blob := 0, 0
@@ -62,6 +62,7 @@ func Encode(seg uint32, streams []FileStream) []byte {
 	run, at := 0, 0
 	for i := range streams {
 		s := &streams[i]
+		s.Part.First, s.Part.Count = uint32(run), uint32(len(s.Part.Runs))
 		putTable(t[i*tableBytes:], s, run, at)
 		for _, u := range s.Part.Runs {
 			putRun(r[run*runBytes:], u)
