@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -193,7 +194,7 @@ func checkResettable(ctx context.Context, adm *kadm.Client, group string) error 
 // moves works out the new offsets, sorted by topic and partition.
 func (p resetPlan) moves(ctx context.Context, adm *kadm.Client, group string) ([]offsetMove, error) {
 	committed, err := adm.FetchOffsets(ctx, group)
-	if err != nil {
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		return nil, fmt.Errorf("fetch offsets of group %s: %w", quote(group), err)
 	}
 	topics := p.topics

@@ -148,7 +148,7 @@ func (a *app) produce(cmd *cobra.Command, o produceOptions, topic string, values
 		return err
 	}
 	defer closeInput()
-	cl, err := a.conn.client(ctx, append(opts, kgo.RecordDeliveryTimeout(a.conn.timeout))...)
+	cl, err := a.conn.client(ctx, opts...)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,12 @@ func (a *app) produce(cmd *cobra.Command, o produceOptions, topic string, values
 	show := len(values) == 0 && isTerminal(a.errOut) && !isTerminal(a.in) && !(a.json && isTerminal(a.out))
 	p := &producing{app: a, topic: topic, progress: startProgress("produced", a.errOut, show)}
 	defer p.progress.finish()
-	return p.run(ctx, cl, next, parse)
+	reading, giveUp := context.WithCancel(ctx)
+	p.giveUp = giveUp
+	defer giveUp()
+	p.watchdog(cl, a.conn.timeout)
+	defer p.stalled.Stop()
+	return p.run(reading, cl, next, parse)
 }
 
 // producing is one run of the produce command.
@@ -165,9 +170,31 @@ type producing struct {
 	app      *app
 	topic    string
 	progress *progress
+	stalled  *time.Timer // reset by each acknowledgement
+	timeout  time.Duration
+
+	giveUp context.CancelFunc // ends the reading of input
 
 	mu  sync.Mutex
 	err error // the first one
+}
+
+// watchdog gives up when records wait and none has been acknowledged for a
+// whole timeout. The client's own delivery timeout counts from a record's
+// timestamp, which may lie in the past, so it is of no use here; and a record
+// of an idempotent producer that may have been stored can only be given up by
+// closing the client.
+func (p *producing) watchdog(cl *kgo.Client, timeout time.Duration) {
+	p.timeout = timeout
+	p.stalled = time.AfterFunc(timeout, func() {
+		if cl.BufferedProduceRecords() == 0 {
+			p.stalled.Reset(timeout)
+			return
+		}
+		p.fail(failure("the records may or may not have been stored; check that the broker is up, or raise --timeout",
+			"topic %s: no acknowledgement for %s", quote(p.topic), timeout))
+		cl.Close()
+	})
 }
 
 func (p *producing) fail(err error) {
@@ -176,6 +203,7 @@ func (p *producing) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
+	p.giveUp()
 }
 
 func (p *producing) failed() error {
@@ -188,7 +216,7 @@ func (p *producing) failed() error {
 // first error. When it is interrupted it still delivers what it has read.
 func (p *producing) run(ctx context.Context, cl *kgo.Client, next recordReader, parse recordParser) error {
 	sendCtx := context.WithoutCancel(ctx)
-	for n := 1; ctx.Err() == nil && p.failed() == nil; n++ {
+	for n := 1; ctx.Err() == nil; n++ {
 		raw, err := next(ctx)
 		if errors.Is(err, io.EOF) || ctx.Err() != nil {
 			break
@@ -219,6 +247,7 @@ func (p *producing) acknowledged(r *kgo.Record, err error) {
 		p.fail(fmt.Errorf("topic %s: %w", quote(p.topic), err))
 		return
 	}
+	p.stalled.Reset(p.timeout)
 	p.progress.add(1, int64(len(r.Key)+len(r.Value)))
 	if !p.app.json {
 		return

@@ -65,14 +65,12 @@ func TestConsumePositions(t *testing.T) {
 func TestConsumeFollows(t *testing.T) {
 	c := startBroker(t)
 	c.run("topic", "create", "t").ok()
-	p := c.start("consume", "t", "--from", "end", "-f", `%p %s\n`)
+	c.run("produce", "t", "-p", "0", "old").ok()
+	p := c.start("consume", "t", "-f", `%p %s\n`)
+	equal(t, "old record", p.line(), "0 old")
 	for _, partition := range []string{"2", "0", "1"} {
-		// The start offsets are resolved before the first fetch, but the process
-		// may not have got there yet: repeat until the record is seen.
-		for seen := false; !seen; {
-			c.run("produce", "t", "-p", partition, "x").ok()
-			seen = p.line() == partition+" x"
-		}
+		c.run("produce", "t", "-p", partition, "new").ok()
+		equal(t, "new record", p.line(), partition+" new")
 	}
 	p.interrupt()
 	equal(t, "exit status", p.wait(), exitOK)
@@ -107,8 +105,8 @@ func TestProduceSettings(t *testing.T) {
 	c.run("topic", "create", "t", "-p", "1").ok()
 	want := ""
 	for _, args := range []string{"--acks all", "--acks 1", "--acks 0", "--idempotence=false", "-z gzip", "-z snappy", "-z lz4", "-z zstd"} {
-		c.run(append([]string{"produce", "t", args}, strings.Fields(args)...)...).ok()
-		want += args + "\n"
+		c.run(append([]string{"produce", "t", "-H", "x=y", strings.ReplaceAll(args, "-", "_")}, strings.Fields(args)...)...).ok()
+		want += strings.ReplaceAll(args, "-", "_") + "\n"
 	}
 	equal(t, "records", c.run("consume", "t", "-e").ok(), want)
 }
@@ -134,6 +132,25 @@ func TestProduceErrors(t *testing.T) {
 	c.pipe(strings.Repeat("x", 5000), "produce", "t", "--max-message-bytes", "2000").fails(exitFailed, "record 1", "longer than 2000 bytes")
 	c.run("produce", "t", "-p", "7", "x").fails(exitFailed, `topic "t"`)
 	c.run("produce", "missing", "--no-create", "x").fails(exitFailed, `topic "missing"`, "UNKNOWN_TOPIC")
+}
+
+// A broker that dies under a producer is an error in due time, also for records
+// whose timestamps lie in the past.
+func TestProduceToDeadBroker(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cli{t, cluster.ListenAddrs()[0]}
+	p := c.start("produce", "t", "--json", "--timeout", "2s", "--timestamp", "1000")
+	fmt.Fprintln(p.in, "a")
+	p.line()
+	cluster.Close()
+	fmt.Fprintln(p.in, "b")
+	equal(t, "exit status", p.wait(), exitFailed)
+	if !strings.Contains(p.err.String(), "no acknowledgement for 2s") {
+		t.Fatalf("errors: %s", p.err)
+	}
 }
 
 func TestSASL(t *testing.T) {
