@@ -42,7 +42,9 @@ from environment variables (SPATE_LOG_RETENTION_MS is log.retention.ms) and from
 
 When it is ready it prints one line for each listener and then "ready".`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a, f, cmd.Flags().Changed("kafka")) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serve(cmd.Context(), a, f, cmd.Flags().Changed("kafka"))
+		},
 	}
 	cmd.Flags().StringVar(&f.data, "data", "", "data directory (default ./spate-data, or log.dirs of --config)")
 	cmd.Flags().StringVar(&f.file, "config", "", "settings `file` in .properties format")
