@@ -1,11 +1,8 @@
 package kafka
 
 import (
-	"encoding/binary"
-	"errors"
-	"io"
+	"context"
 	"log/slog"
-	"net"
 	"testing"
 	"time"
 
@@ -16,6 +13,7 @@ import (
 	"github.com/spatemq/spate/engine/catalog"
 	"github.com/spatemq/spate/engine/config"
 	"github.com/spatemq/spate/engine/disk"
+	"github.com/spatemq/spate/netpoll"
 )
 
 // broker is a server on a real engine, whose disk is memory.
@@ -123,55 +121,21 @@ func produceReq(t *catalog.Topic, partition int32, records []byte) *kmsg.Produce
 	return r
 }
 
-// serveTCP makes a broker reachable for real clients. It advertises the port it
-// was given.
+// serveTCP makes a broker reachable for real clients, on the real transport.
 func serveTCP(t testing.TB, set ...string) (*broker, string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	b := newBroker(t, append(set, "listeners=PLAINTEXT://127.0.0.1:0")...)
+	srv, err := netpoll.Serve(netpoll.Options{}, netpoll.Listener{Name: "PLAINTEXT", Address: "127.0.0.1:0",
+		Session: func(c netpoll.Conn) netpoll.Session { return b.NewSession(c) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	addr := l.Addr().String()
-	b := newBroker(t, append(set, "listeners=PLAINTEXT://"+addr)...)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go pump(newMemConn(t, b.Server), conn)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+		defer cancel()
+		if err := srv.Stop(ctx); err != nil {
+			t.Error(err)
 		}
-	}()
-	return b, addr
-}
-
-// pump carries bytes between a socket and a connection in memory.
-func pump(c *memConn, conn net.Conn) {
-	go func() {
-		for {
-			select {
-			case b := <-c.sent:
-				conn.Write(b)
-			case <-c.done:
-				conn.Close()
-				return
-			}
-		}
-	}()
-	for {
-		frame := make([]byte, 4)
-		if _, err := io.ReadFull(conn, frame); err != nil {
-			break
-		}
-		n := binary.BigEndian.Uint32(frame)
-		if n > 200<<20 {
-			break
-		}
-		frame = append(frame, make([]byte, n)...)
-		if _, err := io.ReadFull(conn, frame[4:]); err != nil {
-			break
-		}
-		c.receive(frame)
-	}
-	c.Close(errors.New("client has gone"))
+	})
+	return b, srv.Addr("PLAINTEXT").String()
 }
