@@ -31,6 +31,7 @@ the environment variable SPATE_BOOTSTRAP.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%v", err) })
 	root.AddCommand(
+		newServeCommand(a),
 		newTopicCommand(a),
 		newGroupCommand(a),
 		newProduceCommand(a),

@@ -1,0 +1,84 @@
+package batch
+
+import "fmt"
+
+// walk looks at every record of a batch.
+type walk struct {
+	b          Batch
+	o          *Options
+	maxTS      int64
+	maxTSDelta int32
+	gaps       bool // inner offset deltas are not 0, 1, 2, ...
+	bad        []RecordError
+	badKeys    bool
+	badTimes   bool
+}
+
+func (w *walk) run(data []byte) error {
+	count, base := w.b.Count(), w.b.BaseTimestamp()
+	fixed := w.b.TimestampType()
+	lo, hi := w.o.Policy.timestamps(w.o.NowMs)
+	compacted := w.o.Policy.Compacted
+	var r raw
+	pos := 0
+	for i := range count {
+		if bad := r.parse(data, pos); bad != "" {
+			return errf(InvalidRecord, "record %d of %d: %s", i, count, bad)
+		}
+		pos = r.end
+		ts := base + r.tsDelta
+		if ts > w.maxTS {
+			w.maxTS, w.maxTSDelta = ts, i
+		}
+		w.gaps = w.gaps || r.offsetDelta != i
+		if compacted && r.key.n < 0 {
+			w.refuseKey(i)
+		} else if fixed || ts < lo || ts > hi {
+			w.checkTime(i, ts, lo, hi)
+		}
+	}
+	if pos != len(data) {
+		return errf(InvalidRecord, "%d bytes remain after the last of %d records", len(data)-pos, count)
+	}
+	return w.err()
+}
+
+func (w *walk) refuseKey(i int32) {
+	w.badKeys = true
+	w.refuse(i, "record of a compacted topic has no key")
+}
+
+// checkTime applies Kafka's rule, under which a CreateTime topic takes batches
+// that carry the LogAppendTime bit together with a timestamp, and a LogAppendTime
+// topic does not take the bit at all.
+func (w *walk) checkTime(i int32, ts, lo, hi int64) {
+	if w.b.TimestampType() {
+		ts = w.b.MaxTimestamp()
+	}
+	switch {
+	case !w.o.Policy.LogAppendTime && ts != NoTimestamp:
+		if ts < lo || ts > hi {
+			w.badTimes = true
+			w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, lo, hi))
+		}
+	case w.b.TimestampType() && !w.o.Internal:
+		w.badTimes = true
+		w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+	}
+}
+
+func (w *walk) refuse(i int32, msg string) {
+	if len(w.bad) < maxRecordErrors {
+		w.bad = append(w.bad, RecordError{i, msg})
+	}
+}
+
+func (w *walk) err() error {
+	switch {
+	case w.badTimes:
+		return &Error{InvalidTimestamp, "one or more records have an invalid timestamp", w.bad}
+	case w.badKeys:
+		return &Error{InvalidRecord, "one or more records have no key, which a compacted topic needs", w.bad}
+	}
+	return nil
+}
