@@ -61,7 +61,7 @@ func startSpate() (stop func() error, err error) {
 	if bootstrap, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--kafka", bootstrap, "--http", "")
+	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--kafka", bootstrap)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
