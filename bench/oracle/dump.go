@@ -21,8 +21,13 @@ func (d *dumper) add(path, val string) { d.lines = append(d.lines, Line{path, va
 // keyFields are the fields that name an array's element, in order of preference.
 var keyFields = []string{"Topic", "TopicID", "Partition", "Group", "GroupID", "ApiKey", "ResourceName", "Name", "Key", "NodeID"}
 
-// unordered are arrays whose order Kafka leaves open: it iterates a hash map.
-var unordered = map[string]bool{"MetadataResponseTopic": true}
+// ordered are the arrays whose order says something. All others are sorted: Kafka gives most of them in the
+// order of a hash map, so no client can rely on it.
+var ordered = map[string]bool{
+	"DescribeTopicPartitionsResponseTopic":          true,
+	"DescribeTopicPartitionsResponseTopicPartition": true,
+	"ApiVersionsResponseApiKey":                     true,
+}
 
 // skipped fields tell nothing: the version is known, and nobody is throttled.
 var skipped = map[string]bool{"Version": true, "ThrottleMillis": true}
@@ -76,8 +81,8 @@ func (d *dumper) array(path string, f reflect.Value) {
 		return
 	}
 	elems := d.elements(f)
-	if unordered[f.Type().Elem().Name()] {
-		sort.SliceStable(elems, func(i, j int) bool { return sortKey(elems[i]) < sortKey(elems[j]) })
+	if !ordered[f.Type().Elem().Name()] {
+		sort.SliceStable(elems, func(i, j int) bool { return d.sortKey(elems[i]) < d.sortKey(elems[j]) })
 	}
 	nameElements(elems, d.norm)
 	names := make([]string, len(elems))
@@ -143,26 +148,31 @@ func nameElements(elems []element, n *normaliser) {
 	}
 }
 
-// sortKey orders the elements of unordered arrays by what does not differ between runs.
-func sortKey(e element) string {
+// memberFields tell members of groups apart; their ids differ from run to run.
+var memberFields = []string{"InstanceID", "ClientID", "ProtocolMetadata", "MemberAssignment"}
+
+// sortKey orders elements by what does not differ from run to run.
+func (d *dumper) sortKey(e element) string {
+	if name, key := keyOf(e.v); key.IsValid() {
+		return d.sortable(name, key)
+	}
 	var parts []string
-	for _, name := range append([]string{"InstanceID", "ClientID", "ProtocolMetadata", "MemberAssignment"}, keyFields...) {
-		f := e.v.FieldByName(name)
-		if !f.IsValid() {
-			continue
+	for _, name := range memberFields {
+		if f := e.v.FieldByName(name); f.IsValid() {
+			parts = append(parts, d.norm.scalar("", f))
 		}
-		if f.Kind() == reflect.Pointer {
-			f = f.Elem()
-		}
-		if !f.IsValid() {
-			parts = append(parts, "")
-			continue
-		}
-		if f.CanInt() {
-			parts = append(parts, fmt.Sprintf("%08d", f.Int()))
-			continue
-		}
-		parts = append(parts, fmt.Sprint(f.Interface()))
 	}
 	return strings.Join(parts, "\x00")
+}
+
+// sortable is a key in a form that sorts; ids sort in the order in which they were first seen,
+// unseen ones stay as they are behind those.
+func (d *dumper) sortable(name string, key reflect.Value) string {
+	switch {
+	case name == "TopicID":
+		return d.norm.knownID(key)
+	case key.CanInt():
+		return fmt.Sprintf("%020d", key.Int())
+	}
+	return d.norm.own(fmt.Sprint(key.Interface()))
 }

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -34,9 +33,7 @@ func lookup(v reflect.Value, path string) (string, error) {
 	case !v.IsValid():
 		return "", fmt.Errorf("%s is null", path)
 	case v.Kind() == reflect.Array:
-		b := make([]byte, v.Len())
-		reflect.Copy(reflect.ValueOf(b), v)
-		return hex.EncodeToString(b), nil
+		return idHex(v), nil
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		return string(v.Bytes()), nil
 	}

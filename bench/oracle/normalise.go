@@ -80,12 +80,24 @@ func (n *normaliser) slice(name string, v reflect.Value) string {
 }
 
 func (n *normaliser) id(v reflect.Value) string {
-	b := make([]byte, v.Len())
-	reflect.Copy(reflect.ValueOf(b), v)
 	if v.IsZero() {
 		return "0"
 	}
-	return n.symbol("id", hex.EncodeToString(b))
+	return n.symbol("id", idHex(v))
+}
+
+// knownID is the symbol of an id that has been seen, or text that sorts behind it.
+func (n *normaliser) knownID(v reflect.Value) string {
+	if s, ok := n.symbols["id "+idHex(v)]; ok {
+		return s
+	}
+	return "~"
+}
+
+func idHex(v reflect.Value) string {
+	b := make([]byte, v.Len())
+	reflect.Copy(reflect.ValueOf(b), v)
+	return hex.EncodeToString(b)
 }
 
 func (n *normaliser) integer(name string, i int64) string {

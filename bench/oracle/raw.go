@@ -6,12 +6,15 @@ import (
 	"fmt"
 )
 
+const rawShownBytes = 6
+
 // raw sends a frame built by hand:
 //
 //	raw {bytes: hex{of: ff}}                                      exactly these bytes
 //	raw {key: 99, version: 0, correlation: 7, client: x, body: hex{of: 00}, size: 5}   size: instead of the right one
 //
-// What comes back is shown as hexadecimal; correlation ids are part of it.
+// What comes back is shown as hexadecimal, the correlation id and the next two bytes of it: the rest has to
+// do with other things than the frame.
 func (x *run) raw(st *stmt) error {
 	o, ok := st.body.(*object)
 	if !ok {
@@ -42,7 +45,8 @@ func (x *run) raw(st *stmt) error {
 		x.drop(st.conn)
 		b.Lines = append(b.Lines, Line{"connection", err.Error()})
 	} else {
-		b.Lines = append(b.Lines, Line{"answer", fmt.Sprintf("%x", answer)})
+		n := min(len(answer), rawShownBytes)
+		b.Lines = append(b.Lines, Line{"answer", fmt.Sprintf("%x", answer[:n])})
 	}
 	x.out = append(x.out, b)
 	return nil

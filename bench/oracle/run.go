@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ type run struct {
 // broker cannot be reached; whatever the broker answers is in the transcript.
 func (r *Runner) Run(s *Scenario) (Transcript, error) {
 	now := time.Now().UnixMilli()
-	sc := &scope{prefix: s.Name + ".", vars: map[string]string{}, start: now, base: now - baseMillis}
+	// The time makes the names new on a broker that has seen the scenario before.
+	sc := &scope{prefix: s.Name + "." + strconv.FormatInt(now, 36) + ".", vars: map[string]string{}, start: now, base: now - baseMillis}
 	x := &run{Runner: r, scope: sc, norm: newNormaliser(sc), conns: map[string]*conn{}}
 	defer x.closeAll()
 	if err := x.stmts(s.stmts); err != nil {

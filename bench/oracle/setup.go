@@ -106,6 +106,7 @@ func (x *run) topic(st *stmt) error {
 	}
 	id, err := x.create(t)
 	x.scope.vars[as] = id
+	x.norm.symbol("id", id)
 	return err
 }
 
