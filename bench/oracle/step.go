@@ -59,7 +59,11 @@ func newStep(sc *scope, st *stmt, version int16) (*step, error) {
 func (s *step) options(sc *scope, args []string) error {
 	for _, a := range args {
 		name, val, _ := strings.Cut(a, "=")
-		val, err := sc.expand(val)
+		names := *sc
+		if name == "until" {
+			names.prefix = "@" // it is compared with a transcript
+		}
+		val, err := names.expand(val)
 		if err != nil {
 			return err
 		}
