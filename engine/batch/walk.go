@@ -58,23 +58,32 @@ func (w *walk) refuseKey(i int32) {
 }
 
 // checkTime applies Kafka's rule, under which a CreateTime topic takes batches
-// that carry the LogAppendTime bit together with a timestamp, and a LogAppendTime
-// topic does not take the bit at all.
+// that carry the LogAppendTime bit together with a timestamp in bounds, and a
+// LogAppendTime topic does not take the bit at all. Since the bit is cleared in what
+// is stored and the records' own timestamps come to light, they must be in bounds
+// too, which Kafka does not look at.
 func (w *walk) checkTime(i int32, ts int64) {
-	if w.b.TimestampType() {
+	fixed := w.b.TimestampType()
+	if fixed && (w.appendTime || w.b.MaxTimestamp() == NoTimestamp) {
+		if !w.internal {
+			w.badTimes = true
+			w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+		}
+		return
+	}
+	if w.appendTime {
+		return
+	}
+	if w.inBounds(ts) && fixed {
 		ts = w.b.MaxTimestamp()
 	}
-	switch {
-	case !w.appendTime && ts != NoTimestamp:
-		if ts < w.lo || ts > w.hi {
-			w.badTimes = true
-			w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, w.lo, w.hi))
-		}
-	case w.b.TimestampType() && !w.internal:
+	if !w.inBounds(ts) {
 		w.badTimes = true
-		w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+		w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, w.lo, w.hi))
 	}
 }
+
+func (w *walk) inBounds(ts int64) bool { return ts == NoTimestamp || ts >= w.lo && ts <= w.hi }
 
 func (w *walk) refuse(i int32, msg string) {
 	if len(w.bad) < maxRecordErrors {
