@@ -306,10 +306,10 @@ func (s *scanner) trouble(off int64) (int64, error) {
 	if next > 0 && head.durable > lsn {
 		return next, s.damaged(off, next)
 	}
+	if next == 0 && s.follow.bytes > 0 && s.follow.prev == s.prev {
+		return 0, nil // the rest was too small for the next block
+	}
 	if s.follow.bytes > 0 && s.follow.durable > lsn {
-		if s.follow.prev == s.prev {
-			return 0, nil // the rest was too small for the next block
-		}
 		return 0, s.damaged(off, s.r.size)
 	}
 	return 0, s.tear(off, next)
