@@ -128,7 +128,7 @@ func (c *Catalog) createCluster(s *state, b ClusterCreated) error {
 
 func (c *Catalog) createTopic(s *state, b TopicCreated) error {
 	switch {
-	case validateName(b.Name) != nil || b.ID.IsZero() || len(b.Streams) == 0:
+	case ValidateTopicName(b.Name) != nil || b.ID.IsZero() || len(b.Streams) == 0:
 		return fmt.Errorf("metadata event: topic %q with id %s and %d partitions", b.Name, b.ID, len(b.Streams))
 	case s.byName[b.Name] != nil:
 		return fmt.Errorf("metadata event: topic %q is created again", b.Name)

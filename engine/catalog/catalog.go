@@ -14,7 +14,7 @@ import (
 // Options are what a catalog needs from outside.
 type Options struct {
 	// Random is the source of ids; crypto/rand.Reader outside tests. Only Plan
-	// methods draw from it.
+	// methods draw from it, and as concurrently as they are called.
 	Random io.Reader
 	// Static are the broker's settings from file, environment and command line.
 	// Nil: none.
@@ -28,8 +28,9 @@ type Options struct {
 const DefaultMaxPartitions = 200_000
 
 // Catalog is the state that the events of the metadata topic add up to.
-// Readers may run at any time; calls of Plan methods and Apply must be made one
-// at a time, with every planned event applied before the next plan (or never).
+// All methods are safe for concurrent use. A plan is good only for the state it
+// was made on: before its events are stored nothing else may be applied. A
+// plan that only validates may be made at any time.
 type Catalog struct {
 	options Options
 

@@ -4,8 +4,8 @@ import "strings"
 
 const maxTopicName = 249
 
-// validateName checks a topic's name by Kafka's rules.
-func validateName(name string) error {
+// ValidateTopicName checks a topic's name by Kafka's rules.
+func ValidateTopicName(name string) error {
 	switch {
 	case name == "":
 		return refuse(InvalidTopicName, "Topic name is invalid: the empty string is not allowed")

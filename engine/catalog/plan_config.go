@@ -64,7 +64,7 @@ func (c *Catalog) topicOverrides(name string) (map[string]string, error) {
 	if name == "" {
 		return nil, refuse(InvalidRequest, "Default topic resources are not allowed.")
 	}
-	if err := validateName(name); err != nil {
+	if err := ValidateTopicName(name); err != nil {
 		return nil, err
 	}
 	t := c.state.byName[name]

@@ -76,8 +76,11 @@ func (c *Catalog) PlanCreateTopic(spec TopicSpec) (*Topic, []Event, error) {
 }
 
 func (s *state) checkNewName(spec TopicSpec) error {
-	if err := validateName(spec.Name); err != nil {
+	if err := ValidateTopicName(spec.Name); err != nil {
 		return err
+	}
+	if spec.Name == MetadataTopic {
+		return refuse(InvalidRequest, "Creation of internal topic %s is prohibited.", MetadataTopic)
 	}
 	if s.byName[spec.Name] != nil {
 		return refuse(TopicExists, "Topic '%s' already exists.", spec.Name)

@@ -28,7 +28,7 @@ func (b *Broker) resolveListeners(hostname string) (listen, advertised []Listene
 	if err != nil {
 		return nil, nil, err
 	}
-	controllers := splitList(strings.ToUpper(b.String("controller.listener.names")))
+	controllers := SplitList(strings.ToUpper(b.String("controller.listener.names")))
 	for _, l := range all {
 		if slices.Contains(controllers, l.Name) {
 			continue
@@ -49,7 +49,7 @@ func (b *Broker) resolveListeners(hostname string) (listen, advertised []Listene
 func (b *Broker) securityProtocols() (map[string]string, error) {
 	const setting = "listener.security.protocol.map"
 	m := make(map[string]string)
-	for _, pair := range splitList(b.String(setting)) {
+	for _, pair := range SplitList(b.String(setting)) {
 		name, protocol, ok := strings.Cut(pair, ":")
 		name, protocol = strings.ToUpper(strings.TrimSpace(name)), strings.TrimSpace(protocol)
 		if !ok || name == "" {

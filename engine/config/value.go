@@ -90,7 +90,7 @@ func (v *value) fill(t Type) (reason string) {
 	case Double:
 		v.real, err = strconv.ParseFloat(v.raw, 64)
 	case List:
-		v.list = splitList(v.raw)
+		v.list = SplitList(v.raw)
 	}
 	if err != nil {
 		return "Not a number of type " + t.String()
@@ -98,8 +98,9 @@ func (v *value) fill(t Type) (reason string) {
 	return ""
 }
 
-// splitList splits at commas; the empty text is the empty list.
-func splitList(text string) []string {
+// SplitList reads the value of a list setting: words separated by commas, without
+// the space around them. The empty text is the empty list.
+func SplitList(text string) []string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil
