@@ -54,6 +54,8 @@ type Request struct {
 	// syscall.Errno, io.ErrShortWrite, io.ErrUnexpectedEOF for a read that the
 	// kernel cut short (N says where), ErrClosed, or why the ring failed.
 	Err error
+	// User is the submitter's.
+	User any
 
 	next *Request // in the ring's queue
 	// syncOnly is set when the kernel took the write of a WriteSync without its
