@@ -94,7 +94,6 @@ func (v *verifier) batch(b *commitlog.Block, i int, d *commitlog.DirEntry) {
 	run := index.Run{Base: d.BaseOffset, LSN: b.LSN + uint64(d.Pos), MaxTime: d.MaxTimestamp, Bytes: d.Bytes, Epoch: d.LeaderEpoch}
 	if b.Bad != nil && b.Bad[i] {
 		v.problem("%s: bytes are damaged", where)
-		run.Bytes = 0
 	} else if err := checkStored(batch.Batch(b.Payload(i)), d); err != nil {
 		v.problem("%s: %v", where, err)
 	} else {
