@@ -11,6 +11,7 @@ import (
 	"github.com/spatemq/spate/engine/commitlog"
 	"github.com/spatemq/spate/engine/config"
 	"github.com/spatemq/spate/engine/disk"
+	"github.com/spatemq/spate/engine/groups"
 )
 
 // Options of an engine.
@@ -56,6 +57,8 @@ type Engine struct {
 	metaPart *Partition
 
 	producerIDs idBlock
+	groups      *groups.Coordinator
+	offsets     offsetsTopic
 	closed      atomic.Bool
 	stop        chan struct{}
 	wg          sync.WaitGroup
@@ -89,7 +92,11 @@ func Open(o Options) (*Engine, error) {
 	e.wg.Add(2)
 	go func() { defer e.wg.Done(); v.indexer(e.stop) }()
 	go func() { defer e.wg.Done(); e.janitor.run(e.stop) }()
-	if err := e.settle(); err != nil {
+	err = e.settle()
+	if err == nil {
+		err = e.openGroups()
+	}
+	if err != nil {
 		e.Close()
 		return nil, fmt.Errorf("data directory %s: %w", o.Dir.Path(), err)
 	}
@@ -101,6 +108,9 @@ func Open(o Options) (*Engine, error) {
 func (e *Engine) Close() error {
 	if e.closed.Swap(true) {
 		return nil
+	}
+	if e.groups != nil {
+		e.groups.Close()
 	}
 	err := e.vol.log.Sync(10 * time.Second)
 	close(e.stop)

@@ -98,6 +98,9 @@ func (e *Engine) apply(ev catalog.Event) {
 		e.install(e.catalog.TopicByID(b.ID), nil)
 	case catalog.TopicDeleted:
 		e.uninstall(gone)
+		if e.groups != nil {
+			e.groups.TopicDeleted(gone.Name)
+		}
 	case catalog.ConfigSet:
 		e.refresh()
 	}

@@ -61,20 +61,24 @@ func startSpate() (stop func() error, err error) {
 	if bootstrap, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--kafka", bootstrap, "--http", "")
+	cmd := exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--kafka", bootstrap)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
+		os.RemoveAll(dir)
 		return nil, fmt.Errorf("start the broker (make build makes it): %w", err)
 	}
-	ready, exited := make(chan struct{}), make(chan error, 1)
+	ready, exited := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if strings.TrimSpace(lines.Text()) == "ready" {
-				close(ready)
+				select {
+				case ready <- struct{}{}:
+				default:
+				}
 			}
 		}
 		exited <- cmd.Wait()
@@ -84,7 +88,7 @@ func startSpate() (stop func() error, err error) {
 	case <-ready:
 		return stop, nil
 	case err := <-exited:
-		return nil, fmt.Errorf("%s ended before it was ready: %v", binary, err)
+		return nil, fmt.Errorf("%s ended before it was ready: %v; its data is in %s", binary, err, dir)
 	case <-time.After(startTimeout):
 		cmd.Process.Kill()
 		return nil, fmt.Errorf("%s was not ready after %s", binary, startTimeout)

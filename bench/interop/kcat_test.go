@@ -14,8 +14,8 @@ func kcat(t *testing.T, stdin string, args ...string) outcome {
 	return run(t, stdin, "kcat", append([]string{"-b", bootstrap}, args...)...)
 }
 
-// newTopic makes a topic with kcat's help only: producing to it creates it.
-// Tests that need settings or partitions use Kafka's own tool instead.
+// kcatTopic makes a topic by producing one record to it, as the broker creates
+// missing topics by itself.
 func kcatTopic(t *testing.T) string {
 	t.Helper()
 	topic := name(t)

@@ -48,6 +48,7 @@ var foreign = []arrow{
 	{iouringGo + "/syscall", []string{"iouring/"}},
 	{"github.com/panjf2000/gnet/v2", []string{"netpoll/"}},
 	{"github.com/twmb/franz-go/pkg/kmsg", []string{"protocols/kafka/", "engine/", "bench/", "cmd/"}},
+	{"github.com/twmb/franz-go/pkg/kerr", []string{"protocols/kafka/", "bench/", "cmd/"}},
 	{"github.com/twmb/franz-go", []string{"bench/", "cmd/"}},
 	{"github.com/spf13/cobra", []string{"cmd/"}},
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -167,16 +166,3 @@ func rootCause(err error) string {
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 func quote(s string) string { return strconv.Quote(s) }
-
-// list joins names for a message: "a", "b" or "c".
-func list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = quote(n)
-	}
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
-	}
-	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
-}

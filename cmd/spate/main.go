@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -14,9 +15,11 @@ func main() {
 	// process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the default handling is back, so that a second one
-	// ends a command that hangs in its clean-up.
-	context.AfterFunc(ctx, stop)
+	// A while after the first signal the default handling is back, so that another
+	// one ends a command that hangs in its clean-up. Not at once: timeout(1) signals
+	// both the process and its group, and the second of these must not cut the
+	// clean-up short.
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -75,6 +75,7 @@ func TestInterruptedConsumerCommitsAndLeaves(t *testing.T) {
 	equal(t, "first", p.line(), "a")
 	equal(t, "second", p.line(), "b")
 	p.interrupt()
+	p.interrupt() // timeout(1) signals twice
 	equal(t, "exit status", p.wait(), exitOK)
 	g := decode[[]describedGroup](c.run("group", "describe", "g", "--json"))[0]
 	equal(t, "state", g.State, "Empty")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 func TestProduceConsume(t *testing.T) {
@@ -151,6 +152,34 @@ func TestProduceToDeadBroker(t *testing.T) {
 	if !strings.Contains(p.err.String(), "no acknowledgement for 2s") {
 		t.Fatalf("errors: %s", p.err)
 	}
+}
+
+// The end of a partition may be a transaction's marker, which is no record: a
+// bounded read ends there all the same.
+func TestConsumeTransactions(t *testing.T) {
+	c := startBroker(t)
+	c.run("topic", "create", "t", "-p", "1").ok()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.bootstrap), kgo.TransactionalID("x"), kgo.DefaultProduceTopic("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	transaction := func(value string, commit kgo.TransactionEndTry) {
+		t.Helper()
+		if err := cl.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cl.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cl.EndTransaction(t.Context(), commit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	transaction("committed", kgo.TryCommit)
+	transaction("aborted", kgo.TryAbort)
+	equal(t, "committed", c.run("consume", "t", "-e").ok(), "committed\n")
+	equal(t, "all", c.run("consume", "t", "-e", "--uncommitted").ok(), "committed\naborted\n")
 }
 
 func TestSASL(t *testing.T) {

@@ -50,6 +50,14 @@
 //	headerCount      varint
 //	  keyLength varint, key, valueLength varint (negative: null), value
 //
+// # Cost
+//
+// Validate looks at every record, as Kafka does. Measured on one core of a 2-core
+// virtual machine, with records of 1 KiB: 1.6 to 1.9 µs for an uncompressed batch of
+// 16 KiB, half of it the CRC, and about 30 µs for 256 KiB; 16 KiB (uncompressed size)
+// take 2 µs with lz4, 4 µs with snappy, 3.5 to 5 µs with zstd and 54 to 76 µs with gzip.
+// Of small records (100 bytes, two headers) each costs about 40 ns.
+//
 // # Memory
 //
 // Everything here works on slices the caller owns. Uncompressed records are read

@@ -2,7 +2,7 @@ package batch
 
 // rewrite builds b anew with codec target and inner offset deltas 0, 1, 2, ...
 // data are b's records, uncompressed and checked.
-func rewrite(b Batch, data []byte, target Codec, o *Options) (Result, error) {
+func rewrite(b Batch, data []byte, target Codec, o Options) (Result, error) {
 	w := NewBuilder(BuilderOptions{
 		BaseOffset:    b.BaseOffset(),
 		LeaderEpoch:   b.LeaderEpoch(),
@@ -31,6 +31,6 @@ func rewrite(b Batch, data []byte, target Codec, o *Options) (Result, error) {
 		return Result{}, errf(TooLarge, "batch of %d bytes becomes %d with compression.type=%v and exceeds max.message.bytes=%d",
 			len(b), len(res.Batch), target, o.Policy.MaxBytes)
 	}
-	stamp(&res, o)
+	stamp(&res, &o)
 	return res, nil
 }

@@ -47,12 +47,12 @@ func Validate(b Batch, o Options) (Result, error) {
 	if buf != nil {
 		defer putBuf(buf)
 	}
-	w := walk{b: b, o: &o, maxTS: NoTimestamp}
+	w := newWalk(b, &o)
 	if err := w.run(data); err != nil {
 		return Result{}, err
 	}
 	if target := o.target(b); target != b.Codec() || w.gaps {
-		return rewrite(b, data, target, &o)
+		return rewrite(b, data, target, o)
 	}
 	res := Result{Batch: b, MaxTimestamp: w.maxTS, MaxTimestampDelta: w.maxTSDelta}
 	stamp(&res, &o)

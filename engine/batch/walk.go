@@ -2,10 +2,14 @@ package batch
 
 import "fmt"
 
-// walk looks at every record of a batch.
+// walk looks at every record of a batch. It holds values, not the Options, so that
+// those need not live on the heap.
 type walk struct {
 	b          Batch
-	o          *Options
+	compacted  bool
+	appendTime bool // the topic's timestamp type is LogAppendTime
+	internal   bool
+	lo, hi     int64 // bounds of timestamps
 	maxTS      int64
 	maxTSDelta int32
 	gaps       bool // inner offset deltas are not 0, 1, 2, ...
@@ -14,11 +18,16 @@ type walk struct {
 	badTimes   bool
 }
 
+func newWalk(b Batch, o *Options) walk {
+	w := walk{b: b, compacted: o.Policy.Compacted, appendTime: o.Policy.LogAppendTime, internal: o.Internal, maxTS: NoTimestamp}
+	w.lo, w.hi = o.Policy.timestamps(o.NowMs)
+	return w
+}
+
 func (w *walk) run(data []byte) error {
 	count, base := w.b.Count(), w.b.BaseTimestamp()
 	fixed := w.b.TimestampType()
-	lo, hi := w.o.Policy.timestamps(w.o.NowMs)
-	compacted := w.o.Policy.Compacted
+	lo, hi, compacted := w.lo, w.hi, w.compacted
 	var r raw
 	pos := 0
 	for i := range count {
@@ -34,7 +43,7 @@ func (w *walk) run(data []byte) error {
 		if compacted && r.key.n < 0 {
 			w.refuseKey(i)
 		} else if fixed || ts < lo || ts > hi {
-			w.checkTime(i, ts, lo, hi)
+			w.checkTime(i, ts)
 		}
 	}
 	if pos != len(data) {
@@ -49,23 +58,32 @@ func (w *walk) refuseKey(i int32) {
 }
 
 // checkTime applies Kafka's rule, under which a CreateTime topic takes batches
-// that carry the LogAppendTime bit together with a timestamp, and a LogAppendTime
-// topic does not take the bit at all.
-func (w *walk) checkTime(i int32, ts, lo, hi int64) {
-	if w.b.TimestampType() {
+// that carry the LogAppendTime bit together with a timestamp in bounds, and a
+// LogAppendTime topic does not take the bit at all. Since the bit is cleared in what
+// is stored and the records' own timestamps come to light, they must be in bounds
+// too, which Kafka does not look at.
+func (w *walk) checkTime(i int32, ts int64) {
+	fixed := w.b.TimestampType()
+	if fixed && (w.appendTime || w.b.MaxTimestamp() == NoTimestamp) {
+		if !w.internal {
+			w.badTimes = true
+			w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+		}
+		return
+	}
+	if w.appendTime {
+		return
+	}
+	if w.inBounds(ts) && fixed {
 		ts = w.b.MaxTimestamp()
 	}
-	switch {
-	case !w.o.Policy.LogAppendTime && ts != NoTimestamp:
-		if ts < lo || ts > hi {
-			w.badTimes = true
-			w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, lo, hi))
-		}
-	case w.b.TimestampType() && !w.o.Internal:
+	if !w.inBounds(ts) {
 		w.badTimes = true
-		w.refuse(i, "timestamp type LogAppendTime is the broker's to set")
+		w.refuse(i, fmt.Sprintf("timestamp %d is outside [%d, %d]", ts, w.lo, w.hi))
 	}
 }
+
+func (w *walk) inBounds(ts int64) bool { return ts == NoTimestamp || ts >= w.lo && ts <= w.hi }
 
 func (w *walk) refuse(i int32, msg string) {
 	if len(w.bad) < maxRecordErrors {

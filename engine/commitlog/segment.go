@@ -67,6 +67,9 @@ func loadSegments(dir disk.Dir) (*segments, []DamagedSlot, error) {
 	if err := dir.MkdirAll(logDir); err != nil {
 		return nil, nil, err
 	}
+	if err := dir.SyncDir(""); err != nil {
+		return nil, nil, err
+	}
 	list, err := dir.List(logDir)
 	if err != nil {
 		return nil, nil, err

@@ -22,6 +22,7 @@ type poolFile interface {
 // opSlot is what a backend keeps in an op while it is in flight.
 type opSlot struct {
 	file poolFile
+	ring ringSlot
 }
 
 // opList is a queue of ops linked through Op.next.
@@ -238,7 +239,7 @@ func runBatch(batch opList) {
 // finish hands the op back to its submitter.
 func finish(op *Op, err error) {
 	q := op.slot.file.queue()
-	op.slot = opSlot{}
+	op.slot.file = nil
 	op.Err = err
 	q.endOp()
 	op.Done(op)

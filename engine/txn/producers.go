@@ -284,13 +284,18 @@ func (p *Producers) add(id, nowMs int64) *entry {
 	return &p.entries[len(p.entries)-1]
 }
 
-// evict forgets the eighth that has been unused for longest, so that its cost is
+// evict forgets the eighth that has been unused for longest, so that the cost is
 // shared by many additions. Producers with an open transaction stay, since
 // forgetting them would expose uncommitted data; checkNew bounds their number.
 func (p *Producers) evict() {
-	used := make([]int64, len(p.entries))
+	used := make([]int64, 0, len(p.entries))
 	for i := range p.entries {
-		used[i] = p.entries[i].lastUsed
+		if p.entries[i].txnFirst == noOffset {
+			used = append(used, p.entries[i].lastUsed)
+		}
+	}
+	if len(used) == 0 {
+		return
 	}
 	slices.Sort(used)
 	n := max(len(used)/8, 1)

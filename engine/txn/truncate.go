@@ -12,6 +12,7 @@ func (p *Producers) Truncate(end int64) {
 		}
 		if e.txnFirst >= end {
 			e.txnFirst = noOffset
+			p.open--
 		}
 	}
 	p.remove(func(e *entry) bool { return e.batches == 0 })
