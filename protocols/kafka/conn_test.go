@@ -52,7 +52,7 @@ func newMemConn(t testing.TB, p protocols.Protocol) *memConn {
 		for f := range c.queue {
 			f()
 			c.mu.Lock()
-			end := c.closed
+			end := c.closed && len(c.queue) == 0
 			c.mu.Unlock()
 			if end {
 				c.session.Closed()
