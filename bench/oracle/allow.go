@@ -1,0 +1,62 @@
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Allowed is one line of the allow-list: differences that have a reason.
+type Allowed struct {
+	Text   string // the line
+	Reason string
+	Used   int
+
+	scenario, title, path *regexp.Regexp
+}
+
+// LoadAllowed reads an allow-list. Its lines are SCENARIO | API VERSION | PATH | REASON, where * in the
+// first three stands for any text.
+func LoadAllowed(path string) ([]*Allowed, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Allowed
+	for i, line := range strings.Split(string(src), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		parts := strings.Split(line, "|")
+		if len(parts) != 4 || strings.TrimSpace(parts[3]) == "" {
+			return nil, fmt.Errorf("%s:%d: SCENARIO | API VERSION | PATH | REASON expected", path, i+1)
+		}
+		a := &Allowed{Text: line, Reason: strings.TrimSpace(parts[3])}
+		a.scenario, a.title, a.path = glob(parts[0]), glob("* "+strings.TrimSpace(parts[1])), glob(parts[2])
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func glob(s string) *regexp.Regexp {
+	q := regexp.QuoteMeta(strings.TrimSpace(s))
+	return regexp.MustCompile("^" + strings.ReplaceAll(q, `\*`, ".*") + "$")
+}
+
+// Unexplained gives the differences that no line allows, and counts the uses of the lines.
+func Unexplained(diffs []Diff, allowed []*Allowed) []Diff {
+	var out []Diff
+next:
+	for _, d := range diffs {
+		for _, a := range allowed {
+			if a.scenario.MatchString(d.Scenario) && a.title.MatchString(d.Title) && a.path.MatchString(d.Path) {
+				a.Used++
+				continue next
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Line is one field of an answer.
+type Line struct{ Path, Value string }
+
+// Block is what one step gave.
+type Block struct {
+	Title string // CONN API vN
+	Line  int    // in the scenario file
+	Lines []Line
+}
+
+// Transcript is what one scenario gave.
+type Transcript []Block
+
+// sameLine stands for the lines of the block before: most versions answer as the one below.
+const sameLine = "as above"
+
+func (t Transcript) String() string {
+	var out strings.Builder
+	for i, b := range t {
+		fmt.Fprintf(&out, "== %s (%d)\n", b.Title, b.Line)
+		if i > 0 && len(b.Lines) > 2 && slices.Equal(b.Lines, t[i-1].Lines) {
+			out.WriteString(sameLine + "\n\n")
+			continue
+		}
+		for _, l := range b.Lines {
+			fmt.Fprintf(&out, "%s = %s\n", l.Path, l.Value)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// ParseTranscript reads what Transcript.String wrote.
+func ParseTranscript(src string) (Transcript, error) {
+	var out Transcript
+	for i, line := range strings.Split(src, "\n") {
+		if line == "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(line, "== "); ok {
+			b, err := parseTitle(rest)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			out = append(out, b)
+			continue
+		}
+		if line == sameLine && len(out) > 1 {
+			out[len(out)-1].Lines = out[len(out)-2].Lines
+			continue
+		}
+		path, val, ok := strings.Cut(line, " = ")
+		if !ok || len(out) == 0 {
+			return nil, fmt.Errorf("line %d: PATH = VALUE expected", i+1)
+		}
+		last := &out[len(out)-1]
+		last.Lines = append(last.Lines, Line{path, val})
+	}
+	return out, nil
+}
+
+func parseTitle(s string) (Block, error) {
+	open := strings.LastIndex(s, " (")
+	if open < 0 {
+		return Block{}, fmt.Errorf("title without a line number")
+	}
+	b := Block{Title: s[:open]}
+	_, err := fmt.Sscanf(s[open:], " (%d)", &b.Line)
+	return b, err
+}
+
+// Diff is one field that differs.
+type Diff struct {
+	Scenario, Title string
+	Line            int
+	Path            string
+	Kafka, Spate    string // <absent>: the field has its default, or the element is not there
+}
+
+func (d Diff) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s\n    kafka: %s\n    spate: %s", d.Scenario, d.Line, d.Title, d.Path, d.Kafka, d.Spate)
+}
+
+const absent = "<absent>"
+
+// Compare lists the fields in which got differs from want.
+func Compare(scenario string, want, got Transcript) []Diff {
+	var out []Diff
+	for i, w := range want {
+		if i >= len(got) || got[i].Title != w.Title {
+			have := "the scenario ended"
+			if i < len(got) {
+				have = got[i].Title
+			}
+			return append(out, Diff{scenario, w.Title, w.Line, "step", w.Title, have})
+		}
+		out = append(out, compareBlock(scenario, w, got[i])...)
+	}
+	if len(got) > len(want) {
+		extra := got[len(want)]
+		out = append(out, Diff{scenario, extra.Title, extra.Line, "step", "not recorded: run make oracle", extra.Title})
+	}
+	return out
+}
+
+func compareBlock(scenario string, want, got Block) []Diff {
+	var out []Diff
+	have := map[string]string{}
+	for _, l := range got.Lines {
+		have[l.Path] = l.Value
+	}
+	add := func(path, k, s string) {
+		out = append(out, Diff{scenario, want.Title, want.Line, path, k, s})
+	}
+	seen := map[string]bool{}
+	for _, l := range want.Lines {
+		seen[l.Path] = true
+		v, ok := have[l.Path]
+		if !ok {
+			v = absent
+		}
+		if v != l.Value {
+			add(l.Path, l.Value, v)
+		}
+	}
+	for _, l := range got.Lines {
+		if !seen[l.Path] {
+			add(l.Path, absent, l.Value)
+		}
+	}
+	return out
+}
