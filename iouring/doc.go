@@ -45,9 +45,10 @@
 // watches, so the completion goroutine holds no thread. Config.BlockingWait
 // makes it wait inside io_uring_enter. Durable 4 KiB writes, one at a time, both
 // ways taking turns with a bare pwrite and fdatasync (2 CPUs in a virtual machine,
-// Linux 6.18, 1500 rounds): eventfd 1.31, blocking wait 1.46 times the bare
-// median (265 µs and 294 µs against 201 µs). So the eventfd it is; the blocking wait remains as the
-// way on if reading the eventfd ever fails.
+// Linux 6.18, five runs of 1000-1500 rounds, bare median 200-240 µs): eventfd
+// 1.31-1.44, blocking wait 1.46-1.66 times the bare median. A sixth run, with a
+// bare median of 126 µs, had it the other way round, 1.73 and 1.28. So the eventfd
+// it is; the blocking wait remains as the way on if reading the eventfd ever fails.
 //
 // # What may be missing
 //

@@ -21,9 +21,10 @@
 // extents, other load on the machine, so only ratios mean anything):
 //
 //	durable 4 KiB, one at a time, against pwrite+fdatasync in the caller
-//	  (medians of 800-1500 writes, several runs, from the submitting goroutine and
-//	  back to it)
-//	    psync 1.07-1.15   io_uring 1.29-1.36   io_uring, blocking wait 1.46
+//	  (medians of 800-1500 writes, eight runs, from the submitting goroutine and
+//	  back to it; bare median 200-240 µs)
+//	    psync 1.07-1.15   io_uring 1.29-1.44   io_uring, blocking wait 1.46-1.66
+//	  one run, with a bare median of 126 µs: 1.45, 1.73, 1.28
 //
 //	operations per second, io_uring / psync, the next submitted by Done
 //	    durable   4 KiB  depth 1 0.36-0.80   depth 4 0.84-1.23
