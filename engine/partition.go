@@ -1,9 +1,20 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spatemq/spate/engine/batch"
+	"github.com/spatemq/spate/engine/cache"
+	"github.com/spatemq/spate/engine/catalog"
+	"github.com/spatemq/spate/engine/commitlog"
+	"github.com/spatemq/spate/engine/index"
+	"github.com/spatemq/spate/engine/txn"
+)
 
 // Errors of partition operations; protocols map them to their own codes.
-// Validation errors of record batches are package batch's, sequence errors
+// Refusals of record batches are *batch.Error, those of sequence numbers
 // package txn's; test with errors.Is.
 var (
 	// ErrOffsetOutOfRange: below the log start or above the high watermark.
@@ -32,6 +43,8 @@ type AppendRequest struct {
 	// Internal marks batches that spate itself writes: control batches are
 	// allowed and size limits do not apply.
 	Internal bool
+	// RefuseZstd: the client's protocol version cannot have zstd.
+	RefuseZstd bool
 	// NoAck: nobody waits (acks=0); Done is still called.
 	NoAck bool
 	// Done is called exactly once, when the batch is as durable as its topic
@@ -46,13 +59,9 @@ type AppendRequest struct {
 	BaseOffset    int64 // of the original batch for a deduplicated retry
 	LogAppendTime int64 // ms; -1 with CreateTime
 	LogStart      int64
-	RecordErrors  []RecordError // with Err of batch validation, may be empty
-}
 
-// RecordError names one record that made a batch be refused.
-type RecordError struct {
-	Index   int32 // position in the batch
-	Message string
+	entry commitlog.Entry
+	part  *Partition
 }
 
 // ReadRequest asks for record batches of one partition.
@@ -77,16 +86,22 @@ type ReadResult struct {
 	Bytes         int
 	Aborted       []AbortedTxn
 
+	slabs   []*cache.Slab
 	release []func()
 }
 
 // Release gives the references back; call it exactly once after a read that
 // returned bytes (harmless otherwise).
 func (r *ReadResult) Release() {
+	for _, s := range r.slabs {
+		s.Release()
+	}
 	for _, f := range r.release {
 		f()
 	}
-	r.release, r.Bufs = nil, nil
+	clear(r.Bufs)
+	r.slabs, r.release, r.Bufs = r.slabs[:0], r.release[:0], r.Bufs[:0]
+	r.Bytes = 0
 }
 
 // AbortedTxn is an aborted transaction overlapping a read.
@@ -108,38 +123,138 @@ type TimeOffset struct {
 // registered until it is removed.
 type Waiter interface{ Wake(p *Partition) }
 
-/* The API of Partition that protocols use (package engine, other files):
+// Partition is one partition of a topic on this node. All methods are safe for
+// concurrent use and none waits for the disk unless it says so.
+type Partition struct {
+	vol    *volume
+	index  int32
+	stream uint64
+	topic  atomic.Pointer[topicState]
 
-func (p *Partition) Topic() *catalog.Topic   // immutable snapshot at the time of the call
-func (p *Partition) Index() int32
-func (p *Partition) LogStart() int64
-func (p *Partition) HighWatermark() int64    // next offset after the last visible record
-func (p *Partition) LastStable() int64
-func (p *Partition) LogEnd() int64           // includes what is not yet durable
-func (p *Partition) LeaderEpoch() int32
-func (p *Partition) EpochEnd(epoch int32) (e int32, end int64) // OffsetForLeaderEpoch; -1,-1 if unknown
-func (p *Partition) SizeBytes() int64
-func (p *Partition) Append(r *AppendRequest)
-func (p *Partition) Read(q ReadRequest, r *ReadResult) (hot bool)  // never blocks; false: not in memory, use ReadCold
-func (p *Partition) ReadCold(q ReadRequest, r *ReadResult, done func()) // done on any goroutine, exactly once
-func (p *Partition) AddWaiter(w Waiter)
-func (p *Partition) RemoveWaiter(w Waiter)
-func (p *Partition) OffsetForTime(ts int64, done func(TimeOffset, error))
-func (p *Partition) OffsetForMaxTime(done func(TimeOffset, error))
-func (p *Partition) DeleteRecords(before int64, done func(logStart int64, err error)) // before -1: high watermark
+	mu      sync.Mutex
+	ix      index.Stream
+	next    int64 // offset of the next record to be appended
+	hw      int64 // offset of the next record to become visible
+	waiting int   // entries appended and not completed
+	strict  commitlog.Durability
+	prod    *txn.Producers // nil: none yet
+	touched uint32         // segment in which the producer state last changed
+	waiters []Waiter
+	deleted bool
+}
 
-func Open(o Options) (*Engine, error)
-func (e *Engine) Close() error
-func (e *Engine) Partition(topic string, index int32) *Partition          // nil: unknown
-func (e *Engine) PartitionByID(id catalog.TopicID, index int32) *Partition
-func (e *Engine) Catalog() *catalog.Catalog
-func (e *Engine) CreateTopic(s catalog.TopicSpec, done func(*catalog.Topic, error))
-func (e *Engine) DeleteTopic(id catalog.TopicID, done func(error))
-func (e *Engine) AddPartitions(id catalog.TopicID, total int32, done func(error))
-func (e *Engine) AlterConfigs(r catalog.Resource, set map[string]*string, done func(error)) // nil value: delete
-func (e *Engine) AllocateProducerID(done func(id int64, err error))
-func (e *Engine) LogDirs() []LogDir  // path, error, total, usable bytes, sizes by partition
-*/
+// topicState is what a partition needs of its topic, replaced as a whole when
+// the topic's settings change.
+type topicState struct {
+	topic      *catalog.Topic
+	policy     batch.Policy
+	durability commitlog.Durability
+}
 
-// Partition is one partition of a topic on this node.
-type Partition struct{}
+// Topic is the topic as it is now.
+func (p *Partition) Topic() *catalog.Topic { return p.topic.Load().topic }
+
+// Index is the partition's number in its topic.
+func (p *Partition) Index() int32 { return p.index }
+
+// LogStart is the first offset that can be read.
+func (p *Partition) LogStart() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ix.LogStart
+}
+
+// HighWatermark is the offset after the last visible record.
+func (p *Partition) HighWatermark() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hw
+}
+
+// LastStable is the offset up to which read_committed consumers may read.
+func (p *Partition) LastStable() int64 { return p.HighWatermark() }
+
+// LogEnd is the offset of the next record to be appended; it counts what is not
+// yet durable.
+func (p *Partition) LogEnd() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next
+}
+
+// Offsets gives log start, high watermark and last stable offset of one moment.
+func (p *Partition) Offsets() (logStart, highWatermark, lastStable int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ix.LogStart, p.hw, p.hw
+}
+
+// LeaderEpoch is the epoch that batches appended now get.
+func (p *Partition) LeaderEpoch() int32 { return p.vol.engine.catalog.LeaderEpoch() }
+
+// EpochEnd gives the largest leader epoch not above the given one that the
+// partition has records of, and the offset after its last one; -1, -1 if it has
+// none (KIP-101, KIP-279).
+func (p *Partition) EpochEnd(epoch int32) (int32, int64) {
+	current := p.LeaderEpoch()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ix.EpochEnd(epoch, current, p.hw)
+}
+
+// SizeBytes is the size of the stored batches that can be read, without what
+// the log adds.
+func (p *Partition) SizeBytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ix.Bytes
+}
+
+// Err is why the partition is out of service; nil if it is not.
+func (p *Partition) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deleted {
+		return ErrDeleted
+	}
+	if p.vol.failed.Load() != nil {
+		return ErrStorage
+	}
+	return nil
+}
+
+// AddWaiter registers w to be woken until it is removed.
+func (p *Partition) AddWaiter(w Waiter) {
+	p.mu.Lock()
+	p.waiters = append(p.waiters, w)
+	p.mu.Unlock()
+}
+
+// RemoveWaiter undoes one AddWaiter. A Wake under way may still arrive.
+func (p *Partition) RemoveWaiter(w Waiter) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, x := range p.waiters {
+		if x == w {
+			last := len(p.waiters) - 1
+			p.waiters[i] = p.waiters[last]
+			p.waiters[last] = nil
+			p.waiters = p.waiters[:last]
+			return
+		}
+	}
+}
+
+// wakeAll wakes the waiters; called without p.mu.
+func (p *Partition) wakeAll() {
+	p.mu.Lock()
+	if len(p.waiters) == 0 {
+		p.mu.Unlock()
+		return
+	}
+	list := append(make([]Waiter, 0, 8), p.waiters...)
+	p.mu.Unlock()
+	for _, w := range list {
+		w.Wake(p)
+	}
+}

@@ -67,10 +67,11 @@ type Conn interface {
 	Close(reason error)
 }
 
-// Reply is one place in a connection's reply order. Exactly one of Send and
+// Reply (an alias, so that netpoll can name the same type without importing
+// this package) is one place in a connection's reply order. Exactly one of Send and
 // Skip is called, on any goroutine; the bytes leave when all earlier places
 // have been filled.
-type Reply interface {
+type Reply = interface {
 	// Send fills the place. The buffers are not copied and must not change
 	// until release (may be nil) is called: after the socket has taken them or
 	// the connection has ended.

@@ -79,8 +79,10 @@ type Dir interface {
 	// allowed). Free it with Arena.Free when no operation uses it any more.
 	Arena(size int) (*Arena, error)
 
-	// Submit starts asynchronous operations and returns without waiting for
-	// them. Every op's Done is called exactly once, also when the Dir fails or is
+	// Submit starts asynchronous operations on files of this Dir and returns
+	// without waiting for them or for the disk, and without allocating. Reads
+	// never wait behind writes, nor writes behind reads. Operations on one file
+	// are not ordered against each other unless the backend says so. Every op's Done is called exactly once, also when the Dir fails or is
 	// closed; it may be called before Submit returns.
 	Submit(ops ...*Op)
 
@@ -93,15 +95,17 @@ type Dir interface {
 type Mode uint8
 
 const (
-	// Direct asks for O_DIRECT. Offsets, lengths and buffers must then be
-	// multiples of BlockSize. Where the filesystem refuses it, the file is
-	// opened buffered and Dir.Direct reports false.
+	// Direct asks for O_DIRECT. Offsets, lengths and buffer addresses must then be
+	// multiples of BlockSize; every backend panics if they are not, also where
+	// the device would not mind. Where the filesystem refuses O_DIRECT, the file
+	// is opened buffered and Dir.Direct reports false.
 	Direct Mode = 1 << iota
 	// ReadOnly opens without write permission.
 	ReadOnly
 )
 
-// File is an open file. Positioned reads and writes are synchronous and for
+// File is an open file of one Dir. Its ReadAt returns io.EOF with a short count at
+// the end of the file, as io.ReaderAt asks. Positioned reads and writes are synchronous and for
 // start-up, small files and tools; the log's hot path uses Dir.Submit.
 type File interface {
 	io.ReaderAt
@@ -111,11 +115,13 @@ type File interface {
 	// Truncate sets the size.
 	Truncate(size int64) error
 	// Allocate reserves blocks up to size without writing them (fallocate);
-	// ErrNoSpace when they are not to be had. The file's size becomes size.
+	// ErrNoSpace when they are not to be had. The file's size becomes size unless
+	// it is larger already.
 	Allocate(size int64) error
 	// Sync makes data and size durable (fdatasync).
 	Sync() error
-	// Close closes the file. Operations in flight on it must have finished.
+	// Close closes the file. Operations in flight on it must have finished: to
+	// close under them is a programmer error and panics.
 	Close() error
 }
 
@@ -134,10 +140,17 @@ type Op struct {
 	Done func(*Op)
 	// Err is nil only if everything asked for happened: all of Buf
 	// transferred and, for OpWriteSync, synced. A read past the end of the file
-	// is io.ErrUnexpectedEOF. Never retried by the disk.
+	// is io.ErrUnexpectedEOF (and what lies before the end has been read).
+	// Never retried by the disk.
 	Err error
 	// User is the submitter's.
 	User any
+
+	// next links the op into a queue of its Dir, so that a queue needs no memory
+	// of its own and is bounded by what the submitters own.
+	next *Op
+	// slot is the backend's bookkeeping while the op is in flight.
+	slot opSlot
 }
 
 // OpKind says what an Op does.

@@ -1,0 +1,33 @@
+package config
+
+// brokerNetwork are the settings of listeners, connections and requests.
+var brokerNetwork = []Definition{
+	{Name: "listeners", Type: List, Default: "PLAINTEXT://127.0.0.1:9092",
+		Doc: "Addresses the broker listens on, as NAME://HOST:PORT. An empty host means all interfaces."},
+	{Name: "advertised.listeners", Type: List, NoDefault: true,
+		Doc: "Addresses clients are told to connect to, as NAME://HOST:PORT. Unset, listeners counts."},
+	{Name: "listener.security.protocol.map", Type: String, Default: "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+		Doc: "Security protocol of each listener name, as NAME:PROTOCOL. PLAINTEXT and SSL are served."},
+	{Name: "controller.listener.names", Type: List, NoDefault: true,
+		Doc: "Listeners that Kafka's controllers use among themselves. spate does not open them."},
+	{Name: "num.network.threads", Type: Int, Default: "3", check: atLeast(1),
+		Doc: "Number of event loops that serve connections."},
+	{Name: "socket.send.buffer.bytes", Type: Int, Default: "102400",
+		Doc: "Size in bytes of a socket's send buffer, -1 for the system's default."},
+	{Name: "socket.receive.buffer.bytes", Type: Int, Default: "102400",
+		Doc: "Size in bytes of a socket's receive buffer, -1 for the system's default."},
+	{Name: "socket.request.max.bytes", Type: Int, Default: "104857600", check: atLeast(1),
+		Doc: "Largest request, in bytes. A larger one closes its connection."},
+	{Name: "max.connections", Type: Int, Default: "2147483647", check: atLeast(1),
+		Doc: "Most connections at a time. Beyond, new ones are closed at once."},
+	{Name: "max.connections.per.ip", Type: Int, Default: "2147483647", check: atLeast(0),
+		Doc: "Most connections at a time from one address."},
+	{Name: "connections.max.idle.ms", Type: Long, Default: "600000",
+		Doc: "Idle time in milliseconds after which a connection is closed; negative for never."},
+	{Name: "max.incremental.fetch.session.cache.slots", Type: Int, Default: "1000", check: atLeast(0),
+		Doc: "Most fetch sessions at a time."},
+	{Name: "fetch.max.bytes", Type: Int, Default: "57671680", check: atLeast(1024),
+		Doc: "Most bytes in the answer to one fetch request."},
+	{Name: "max.request.partition.size.limit", Type: Int, Default: "2000", check: atLeast(1),
+		Doc: "Most partitions in one answer to DescribeTopicPartitions."},
+}

@@ -1,0 +1,278 @@
+package groups
+
+// JoinRequest asks to be a member (JoinGroup).
+type JoinRequest struct {
+	Group      string
+	MemberID   string
+	InstanceID *string
+	ClientID   string
+	ClientHost string
+	SessionMs  int64
+	RebalMs    int64
+	ProtoType  string
+	Protocols  []Protocol
+	// NeedsID: a new dynamic member must join a second time with the id that it
+	// is given (KIP-394).
+	NeedsID bool
+	// CanSkip: the client understands JoinResult.Skip (KIP-814).
+	CanSkip bool
+}
+
+// JoinResult is the answer.
+type JoinResult struct {
+	Err        error
+	MemberID   string
+	Generation int32
+	ProtoType  string
+	Protocol   string
+	Leader     string
+	Skip       bool // the leader need not assign: the assignment stands
+	Members    []JoinMember
+}
+
+// JoinMember is what the leader learns of a member.
+type JoinMember struct {
+	ID         string
+	InstanceID *string
+	Metadata   []byte
+}
+
+func joinError(id string, err error) JoinResult {
+	return JoinResult{Err: err, MemberID: id, Generation: -1}
+}
+
+// join is one step of the state machine.
+func (s *step) join(g *group, q *JoinRequest, reply func(JoinResult)) {
+	switch {
+	case !g.supports(q.ProtoType, q.Protocols, q.MemberID) && !s.replaces(g, q):
+		s.answer(func() { reply(joinError(q.MemberID, ErrInconsistentProtocol)) })
+	case q.MemberID == "":
+		s.joinNew(g, q, reply)
+	default:
+		s.rejoin(g, q, reply)
+	}
+}
+
+// replaces tells whether a new static member takes the place of the only one.
+func (s *step) replaces(g *group, q *JoinRequest) bool {
+	if q.InstanceID == nil || q.MemberID != "" {
+		return false
+	}
+	old, ok := g.static[*q.InstanceID]
+	return ok && g.supports(q.ProtoType, q.Protocols, old)
+}
+
+func (s *step) joinNew(g *group, q *JoinRequest, reply func(JoinResult)) {
+	if q.InstanceID != nil {
+		if old, ok := g.static[*q.InstanceID]; ok {
+			s.replaceStatic(g, old, q, reply)
+			return
+		}
+	}
+	if len(g.members)+len(g.pending) >= s.opt.MaxGroupSize {
+		s.answer(func() { reply(joinError("", ErrGroupFull)) })
+		return
+	}
+	prefix := q.ClientID
+	if q.InstanceID != nil {
+		prefix = *q.InstanceID
+	}
+	id := prefix + "-" + s.opt.NewID()
+	if q.NeedsID && q.InstanceID == nil {
+		g.pending[id] = s.now + q.SessionMs
+		s.answer(func() { reply(joinError(id, ErrMemberIDRequired)) })
+		return
+	}
+	s.add(g, id, q, reply)
+}
+
+func (s *step) rejoin(g *group, q *JoinRequest, reply func(JoinResult)) {
+	if _, ok := g.pending[q.MemberID]; ok {
+		delete(g.pending, q.MemberID)
+		if q.InstanceID == nil {
+			s.add(g, q.MemberID, q, reply)
+			return
+		}
+	}
+	m, err := g.find(q.MemberID, q.InstanceID)
+	if err != nil {
+		s.answer(func() { reply(joinError(q.MemberID, err)) })
+		return
+	}
+	same := sameProtocols(m.protocols, q.Protocols)
+	current := g.state == Completing && same || g.state == Stable && same && m.id != g.leader
+	if current {
+		m.deadline = s.now + m.sessionMs
+		res := g.joinResult(m)
+		s.answer(func() { reply(res) })
+		return
+	}
+	s.update(m, q, reply)
+	if g.state != Preparing {
+		s.rebalance(g)
+	}
+	s.tryComplete(g)
+}
+
+func (s *step) update(m *member, q *JoinRequest, reply func(JoinResult)) {
+	if m.join != nil {
+		// The client has given up on its earlier request.
+		old := m.join
+		s.answer(func() { old(joinError(m.id, ErrRebalancing)) })
+	}
+	m.clientID, m.clientHost = q.ClientID, q.ClientHost
+	m.sessionMs, m.rebalMs, m.protocols = q.SessionMs, q.RebalMs, q.Protocols
+	m.join = reply
+	m.deadline = s.now + m.sessionMs
+}
+
+// add takes a new member in.
+func (s *step) add(g *group, id string, q *JoinRequest, reply func(JoinResult)) {
+	g.joined++
+	m := &member{id: id, instance: q.InstanceID, order: g.joined}
+	s.update(m, q, reply)
+	g.members[id] = m
+	if m.instance != nil {
+		g.static[*m.instance] = id
+	}
+	g.protoType = q.ProtoType
+	if g.state != Preparing {
+		s.rebalance(g)
+	} else if g.delayBy > 0 {
+		// Others may be about to come too (KIP-134).
+		g.delayBy = min(s.now+s.opt.InitialDelayMs, g.delayMax)
+	}
+	s.tryComplete(g)
+}
+
+// replaceStatic gives a static member's place to its new incarnation. If its
+// subscription is the same the others need not notice.
+func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(JoinResult)) {
+	m := g.members[oldID]
+	if j := m.join; j != nil {
+		m.join = nil
+		s.answer(func() { j(joinError(oldID, ErrFencedInstance)) })
+	}
+	if y := m.sync; y != nil {
+		m.sync = nil
+		s.answer(func() { y(SyncResult{Err: ErrFencedInstance}) })
+	}
+	delete(g.members, oldID)
+	oldMeta, wasLeader, oldLeader := string(m.metadata(g.protocol)), g.leader == oldID, g.leader
+	m.id = *q.InstanceID + "-" + s.opt.NewID()
+	g.members[m.id] = m
+	g.static[*q.InstanceID] = m.id
+	if wasLeader {
+		g.leader = m.id
+	}
+	s.update(m, q, reply)
+	if g.state != Stable || g.choose() != g.protocol || oldMeta != string(m.metadata(g.protocol)) {
+		if g.state != Preparing {
+			s.rebalance(g)
+		}
+		s.tryComplete(g)
+		return
+	}
+	m.join = nil
+	res := g.joinResult(m)
+	if wasLeader && q.CanSkip {
+		res.Skip = true
+	} else if wasLeader {
+		// An old client that saw itself as leader would assign anew.
+		res.Leader, res.Members = oldLeader, nil
+	}
+	s.write(g, func(err error) {
+		if err != nil {
+			res = joinError(res.MemberID, ErrNotDurable)
+		}
+		reply(res)
+	})
+}
+
+// joinResult is what a member learns of the present generation.
+func (g *group) joinResult(m *member) JoinResult {
+	r := JoinResult{MemberID: m.id, Generation: g.gen, ProtoType: g.protoType, Protocol: g.protocol, Leader: g.leader}
+	if m.id == g.leader {
+		for _, o := range g.byOrder() {
+			r.Members = append(r.Members, JoinMember{o.id, o.instance, o.metadata(g.protocol)})
+		}
+	}
+	return r
+}
+
+// rebalance begins to collect joins.
+func (s *step) rebalance(g *group) {
+	for _, m := range g.members {
+		m.assignment = nil
+		if y := m.sync; y != nil {
+			m.sync = nil
+			s.answer(func() { y(SyncResult{Err: ErrRebalancing}) })
+		}
+	}
+	most := g.maxRebalanceMs()
+	g.joinBy, g.delayBy = s.now+most, 0
+	if g.state == Empty && s.opt.InitialDelayMs > 0 {
+		g.delayMax = s.now + max(most, s.opt.InitialDelayMs)
+		g.delayBy = s.now + s.opt.InitialDelayMs
+		g.joinBy = g.delayMax
+	}
+	g.enter(Preparing, s.now)
+}
+
+// tryComplete ends the collection when everybody is there.
+func (s *step) tryComplete(g *group) {
+	if g.state != Preparing || g.delayBy > s.now || len(g.pending) > 0 {
+		return
+	}
+	for _, m := range g.members {
+		if m.join == nil {
+			return
+		}
+	}
+	s.complete(g)
+}
+
+// complete makes a new generation of those who have joined. Dynamic members
+// that have not are out; static ones may come back until their session ends.
+func (s *step) complete(g *group) {
+	g.delayBy = 0
+	anyone := false
+	for id, m := range g.members {
+		switch {
+		case m.join != nil:
+			anyone = true
+		case m.instance == nil:
+			delete(g.members, id)
+		}
+	}
+	if len(g.members) > 0 && !anyone {
+		g.joinBy = s.now + g.maxRebalanceMs()
+		return
+	}
+	g.gen++
+	if len(g.members) == 0 {
+		g.protocol, g.leader = "", ""
+		g.enter(Empty, s.now)
+		s.write(g, nil)
+		return
+	}
+	g.protocol = g.choose()
+	if l := g.members[g.leader]; l == nil || l.join == nil {
+		for _, m := range g.byOrder() {
+			if m.join != nil {
+				g.leader = m.id
+				break
+			}
+		}
+	}
+	g.enter(Completing, s.now)
+	g.syncBy = s.now + g.maxRebalanceMs()
+	for _, m := range g.byOrder() {
+		if j := m.join; j != nil {
+			m.join = nil
+			m.deadline = s.now + m.sessionMs
+			res := g.joinResult(m)
+			s.answer(func() { j(res) })
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package groups
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Record is a record of __consumer_offsets; a nil Value deletes.
+type Record struct{ Key, Value []byte }
+
+const (
+	offsetKeyVersion   = 1
+	offsetValueVersion = 3
+	groupKeyVersion    = 2
+	groupValueVersion  = 3
+)
+
+func offsetRecord(group string, tp TopicPartition, o *Offset) Record {
+	k := kmsg.OffsetCommitKey{Version: offsetKeyVersion, Group: group, Topic: tp.Topic, Partition: tp.Partition}
+	r := Record{Key: k.AppendTo(nil)}
+	if o != nil {
+		v := kmsg.OffsetCommitValue{Version: offsetValueVersion, Offset: o.Offset, LeaderEpoch: o.LeaderEpoch,
+			Metadata: o.Metadata, CommitTimestamp: o.CommitMs}
+		if o.ExpireMs >= 0 {
+			// Only this version has room for a time of the client's own.
+			v.Version, v.ExpireTimestamp = 1, o.ExpireMs
+		}
+		r.Value = v.AppendTo(nil)
+	}
+	return r
+}
+
+func (g *group) record() Record {
+	k := kmsg.GroupMetadataKey{Version: groupKeyVersion, Group: g.id}
+	v := kmsg.GroupMetadataValue{Version: groupValueVersion, ProtocolType: g.protoType, Generation: g.gen,
+		CurrentStateTimestamp: g.sinceMs}
+	if g.protocol != "" {
+		v.Protocol = &g.protocol
+	}
+	if g.leader != "" {
+		v.Leader = &g.leader
+	}
+	for _, m := range g.byOrder() {
+		v.Members = append(v.Members, kmsg.GroupMetadataValueMember{MemberID: m.id, InstanceID: m.instance,
+			ClientID: m.clientID, ClientHost: m.clientHost, RebalanceTimeoutMillis: int32(m.rebalMs),
+			SessionTimeoutMillis: int32(m.sessionMs), Subscription: m.metadata(g.protocol), Assignment: m.assignment})
+	}
+	return Record{Key: k.AppendTo(nil), Value: v.AppendTo(nil)}
+}
+
+func groupTombstone(id string) Record {
+	k := kmsg.GroupMetadataKey{Version: groupKeyVersion, Group: id}
+	return Record{Key: k.AppendTo(nil)}
+}
+
+// replay applies one record to the state.
+func (c *Coordinator) replay(key, value []byte) error {
+	if len(key) < 2 {
+		return fmt.Errorf("key of %d bytes", len(key))
+	}
+	switch v := int16(binary.BigEndian.Uint16(key)); v {
+	case 0, offsetKeyVersion:
+		return c.replayOffset(key, value)
+	case groupKeyVersion:
+		return c.replayGroup(key, value)
+	default:
+		// A newer kind of record: what it says cannot be used, nor does it harm.
+		return nil
+	}
+}
+
+func (c *Coordinator) replayOffset(key, value []byte) error {
+	var k kmsg.OffsetCommitKey
+	if err := k.ReadFrom(key); err != nil {
+		return fmt.Errorf("offset key: %w", err)
+	}
+	tp := TopicPartition{k.Topic, k.Partition}
+	if value == nil {
+		if g := c.groups[k.Group]; g != nil {
+			delete(g.offsets, tp)
+			if !g.hasMeta && len(g.offsets) == 0 {
+				delete(c.groups, k.Group)
+			}
+		}
+		return nil
+	}
+	var v kmsg.OffsetCommitValue
+	if err := v.ReadFrom(value); err != nil {
+		return fmt.Errorf("offset value: %w", err)
+	}
+	o := Offset{Offset: v.Offset, LeaderEpoch: -1, Metadata: v.Metadata, CommitMs: v.CommitTimestamp, ExpireMs: -1}
+	if v.Version >= 3 {
+		o.LeaderEpoch = v.LeaderEpoch
+	}
+	if v.Version == 1 {
+		o.ExpireMs = v.ExpireTimestamp
+	}
+	c.groupFor(k.Group, v.CommitTimestamp).offsets[tp] = o
+	return nil
+}
+
+func (c *Coordinator) replayGroup(key, value []byte) error {
+	var k kmsg.GroupMetadataKey
+	if err := k.ReadFrom(key); err != nil {
+		return fmt.Errorf("group key: %w", err)
+	}
+	if value == nil {
+		delete(c.groups, k.Group)
+		return nil
+	}
+	var v kmsg.GroupMetadataValue
+	if err := v.ReadFrom(value); err != nil {
+		return fmt.Errorf("group value: %w", err)
+	}
+	old := c.groupFor(k.Group, v.CurrentStateTimestamp)
+	g := newGroup(k.Group, v.CurrentStateTimestamp)
+	g.offsets, g.hasMeta = old.offsets, true
+	g.protoType, g.gen = v.ProtocolType, v.Generation
+	if v.Protocol != nil {
+		g.protocol = *v.Protocol
+	}
+	if v.Leader != nil {
+		g.leader = *v.Leader
+	}
+	for _, m := range v.Members {
+		g.joined++
+		n := &member{id: m.MemberID, instance: m.InstanceID, clientID: m.ClientID, clientHost: m.ClientHost,
+			sessionMs: int64(m.SessionTimeoutMillis), rebalMs: int64(m.RebalanceTimeoutMillis), order: g.joined,
+			protocols: []Protocol{{g.protocol, m.Subscription}}, assignment: m.Assignment}
+		g.members[n.id] = n
+		if n.instance != nil {
+			g.static[*n.instance] = n.id
+		}
+	}
+	if len(g.members) > 0 {
+		g.state = Stable
+	}
+	c.groups[k.Group] = g
+	return nil
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/spatemq/spate/engine/batch"
+	"github.com/spatemq/spate/engine/catalog"
+	"github.com/spatemq/spate/engine/groups"
+)
+
+// Groups is the coordinator of consumer groups.
+func (e *Engine) Groups() *groups.Coordinator { return e.groups }
+
+// offsetsTopic makes __consumer_offsets when it is first needed.
+type offsetsTopic struct {
+	mu       sync.Mutex
+	creating bool
+	waiting  []func(error)
+}
+
+// EnsureOffsetsTopic makes __consumer_offsets if there is none yet. done may be
+// called before it returns.
+func (e *Engine) EnsureOffsetsTopic(done func(error)) {
+	if e.catalog.Topic(catalog.OffsetsTopic) != nil {
+		done(nil)
+		return
+	}
+	o := &e.offsets
+	o.mu.Lock()
+	o.waiting = append(o.waiting, done)
+	start := !o.creating
+	o.creating = true
+	o.mu.Unlock()
+	if !start {
+		return
+	}
+	compact := "compact"
+	e.CreateTopic(catalog.TopicSpec{Name: catalog.OffsetsTopic, Internal: true, ReplicationFactor: -1,
+		Partitions: e.groups.Partitions(), Configs: map[string]*string{"cleanup.policy": &compact}},
+		func(_ *catalog.Topic, err error) {
+			if catalog.KindOf(err) == catalog.TopicExists {
+				err = nil
+			}
+			o.mu.Lock()
+			waiting := o.waiting
+			o.waiting, o.creating = nil, false
+			o.mu.Unlock()
+			for _, f := range waiting {
+				f(err)
+			}
+		})
+}
+
+// offsetsLog stores the groups' records.
+type offsetsLog struct{ e *Engine }
+
+// offsetsAppend is one batch of records on its way.
+type offsetsAppend struct {
+	req  AppendRequest
+	done func(error)
+}
+
+// Append implements groups.Log.
+func (l offsetsLog) Append(partition int32, records []groups.Record, done func(error)) {
+	l.e.EnsureOffsetsTopic(func(err error) {
+		p := l.e.Partition(catalog.OffsetsTopic, partition)
+		if err == nil && p == nil {
+			err = fmt.Errorf("%s has no partition %d", catalog.OffsetsTopic, partition)
+		}
+		if err != nil {
+			done(err)
+			return
+		}
+		w := batch.NewBuilder(batch.NewOptions())
+		now := l.e.now().UnixMilli()
+		for _, r := range records {
+			w.Append(now, r.Key, r.Value)
+		}
+		a := &offsetsAppend{done: done}
+		a.req = AppendRequest{Records: w.Finish(), Internal: true, User: a, Done: offsetsDone}
+		p.Append(&a.req)
+	})
+}
+
+func offsetsDone(r *AppendRequest) { r.User.(*offsetsAppend).done(r.Err) }
+
+// openGroups makes the coordinator and replays __consumer_offsets into it.
+func (e *Engine) openGroups() error {
+	c := e.opt.Config
+	partitions := int32(c.Int("offsets.topic.num.partitions"))
+	t := e.catalog.Topic(catalog.OffsetsTopic)
+	if t != nil {
+		partitions = t.Partitions()
+	}
+	e.groups = groups.New(groups.Options{
+		Log: offsetsLog{e}, Partitions: partitions, Now: e.now, Logger: e.log,
+		Exists:           func(topic string, p int32) bool { return e.Partition(topic, p) != nil },
+		InitialDelayMs:   c.Int("group.initial.rebalance.delay.ms"),
+		MinSessionMs:     c.Int("group.min.session.timeout.ms"),
+		MaxSessionMs:     c.Int("group.max.session.timeout.ms"),
+		MaxGroupSize:     int(c.Int("group.max.size")),
+		MaxMetadataBytes: int(c.Int("offset.metadata.max.bytes")),
+		RetentionMs:      c.Int("offsets.retention.minutes") * 60_000,
+		SweepMs:          c.Int("offsets.retention.check.interval.ms"),
+	})
+	for i := range partitions {
+		p := e.Partition(catalog.OffsetsTopic, i)
+		if p == nil {
+			continue
+		}
+		err := readAll(p, func(r *batch.Record) error {
+			if err := e.groups.Replay(r.Key, r.Value); err != nil {
+				// One record nobody can read must not keep the rest from serving.
+				e.log.Error("group record cannot be read and is passed over", "partition", i, "offset", r.Offset, "error", err)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s partition %d: %w", catalog.OffsetsTopic, i, err)
+		}
+	}
+	e.groups.Start()
+	return nil
+}
