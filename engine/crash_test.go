@@ -98,7 +98,7 @@ func (m *crashModel) work(e *Engine, dir *disk.Mem) *disk.Mem {
 		}
 	}
 	// Some answers may have come by now, some not: those are what a client knows.
-	open = m.settle(open, false)
+	m.settle(open, false)
 	clone := dir.CrashClone(m.rng, disk.CrashOptions{UnsyncedBlocks: m.rng.Float64(), UnsyncedDirOps: m.rng.Float64()})
 	return clone
 }

@@ -21,8 +21,8 @@ type tcpConn struct {
 }
 
 func (c *tcpConn) post(fn func()) bool {
-	return c.loop.post(func() {
-		if !c.ended {
+	return !c.ended.Load() && c.loop.post(func() {
+		if !c.ended.Load() {
 			c.guard(fn)
 		}
 	})
@@ -38,7 +38,7 @@ func (c *tcpConn) listen(on bool) {
 // watch makes epoll watch what is wanted. Reading that is not wanted stays
 // watched until bytes come: most connections that wait for an answer send none.
 func (c *tcpConn) watch() {
-	if c.ended {
+	if c.ended.Load() {
 		return
 	}
 	var want uint32
@@ -83,7 +83,7 @@ func (c *tcpConn) ready(ev uint32) {
 		c.blocked = false
 		c.flush()
 	}
-	if !c.ended && ev&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+	if !c.ended.Load() && ev&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		if c.held() || len(c.framer.rest) > 0 {
 			if ev&(unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 				c.end(errPeerClosed)
@@ -145,7 +145,7 @@ func (c *tcpConn) peerDone() {
 
 // flush writes what is ready, in as few calls as possible.
 func (c *tcpConn) flush() {
-	for !c.ended && !c.blocked {
+	for !c.ended.Load() && !c.blocked {
 		l := c.loop
 		l.iov = c.replies.take(l.iov[:0], maxIovecs)
 		if len(l.iov) == 0 {
@@ -171,17 +171,14 @@ func (c *tcpConn) flush() {
 		}
 		if n < total {
 			c.blocked = true
-			if n <= 0 && c.drained.Load() == 0 {
-				c.drained.Store(now)
-			}
 		}
 	}
-	if c.ended {
+	if c.ended.Load() {
 		return
 	}
 	c.watch()
 	c.settle()
-	if !c.ended {
+	if !c.ended.Load() {
 		c.pump()
 	}
 }
@@ -207,5 +204,20 @@ func (c *tcpConn) shut() {
 		c.events = 0
 	}
 	delete(c.loop.conns, c.fd)
+	if c.orderly {
+		c.discard()
+	}
 	unix.Close(c.fd)
+	c.replies.kill()
+}
+
+// discard reads what has arrived and is not wanted: closing a socket with unread
+// bytes makes the kernel reset the connection, and the client would lose the
+// last answers.
+func (c *tcpConn) discard() {
+	for range readRounds {
+		if n, err := unix.Read(c.fd, c.loop.buf); n <= 0 || err != nil {
+			return
+		}
+	}
 }

@@ -29,7 +29,11 @@ func (t *tlsConns) each(fn func(*tlsConn)) {
 }
 
 func (t *tlsConns) tick(now time.Time) {
-	t.each(func(c *tlsConn) { c.post(func() { c.tick(now) }) })
+	t.each(func(c *tlsConn) {
+		if err := c.overdue(now); err != nil {
+			c.post(func() { c.end(err) })
+		}
+	})
 }
 func (t *tlsConns) finishAll() { t.each(func(c *tlsConn) { c.post(func() { c.finish(errStopping) }) }) }
 func (t *tlsConns) endAll()    { t.each(func(c *tlsConn) { c.post(func() { c.end(errStopping) }) }) }
@@ -75,7 +79,7 @@ func (s *Server) acceptTLS(lis *listener) {
 
 func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	t := tls.Server(nc, lis.TLS)
-	ctx, cancel := context.WithTimeout(context.Background(), s.opt.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.opt.HandshakeTimeout)
 	err := t.HandshakeContext(ctx)
 	cancel()
 	c := &tlsConn{tls: t, wake: make(chan struct{}, 1), read: make(chan []byte), taken: make(chan struct{}, 1),
@@ -84,7 +88,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	if err != nil {
 		s.opt.Logger.Debug("TLS handshake failed", "listener", lis.Name, "remote", nc.RemoteAddr(), "error", err)
 		nc.Close()
-		s.forget(&c.conn)
+		s.forget()
 		return
 	}
 	state := t.ConnectionState()
@@ -105,6 +109,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	c.guard(func() { c.session = lis.Session(&c.conn) })
 	c.loop()
 	wg.Wait()
+	c.hangUp()
 	s.tls.mu.Lock()
 	delete(s.tls.m, c)
 	s.tls.mu.Unlock()
@@ -112,7 +117,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 
 // loop runs tasks and takes bytes until the connection has ended.
 func (c *tlsConn) loop() {
-	for !c.ended {
+	for !c.ended.Load() {
 		select {
 		case <-c.wake:
 			c.runTasks()
@@ -135,11 +140,11 @@ func (c *tlsConn) runTasks() {
 	c.tasks = nil
 	c.mu.Unlock()
 	for _, f := range tasks {
-		if !c.ended {
+		if !c.ended.Load() {
 			c.guard(f)
 		}
 	}
-	if !c.ended {
+	if !c.ended.Load() {
 		c.guard(func() { c.settle(); c.pump() })
 	}
 }
@@ -169,7 +174,7 @@ func (c *tlsConn) listen(on bool) {
 
 func (c *tlsConn) reader() {
 	defer close(c.read)
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, 16<<10) // a TLS record
 	read := c.read
 	for {
 		n, err := c.tls.Read(buf)
@@ -255,10 +260,27 @@ func (c *tlsConn) flushSoon() {
 	}
 }
 
+// shut makes the reader and the writer stop; serveTLS hangs up when they have.
 func (c *tlsConn) shut() {
 	c.mu.Lock()
 	c.dead = true
 	c.mu.Unlock()
 	close(c.closed)
-	c.tls.NetConn().Close()
+	c.tls.SetDeadline(time.Unix(1, 0))
+}
+
+// hangUp closes the socket. The replies are only released here, since the writer
+// may have been using them until it stopped.
+func (c *tlsConn) hangUp() {
+	nc := c.tls.NetConn()
+	if c.orderly {
+		// Tell the client that nothing was cut off, and take unread bytes from
+		// the socket, for which the kernel would reset the connection.
+		nc.SetDeadline(time.Now().Add(100 * time.Millisecond))
+		c.tls.CloseWrite()
+		nc.SetReadDeadline(time.Now().Add(time.Millisecond))
+		io.CopyN(io.Discard, nc, 1<<20)
+	}
+	nc.Close()
+	c.replies.kill()
 }

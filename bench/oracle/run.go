@@ -184,7 +184,12 @@ func (x *run) requestAt(st *stmt, version int16) error {
 			return nil
 		}
 		block, resp := x.answer(st.conn, c)
-		if step.until == "" || x.reached(step.until, block.Lines) || time.Now().After(deadline) {
+		done := step.until == "" || x.reached(step.until, block.Lines)
+		if !done && time.Now().After(deadline) {
+			block.Lines = append(block.Lines, Line{"until", "not reached"})
+			done = true
+		}
+		if done {
 			return x.settle(s, st.captures, block, resp)
 		}
 		time.Sleep(20 * time.Millisecond)

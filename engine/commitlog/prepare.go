@@ -23,8 +23,9 @@ func (l *Log) preparer() {
 		l.mu.Lock()
 		need := l.next == nil && l.err == nil
 		l.mu.Unlock()
-		if need && !l.prepareOne() {
-			if !l.pause(fullRetry) {
+		if need {
+			// Looked at again afterwards: the new segment may be in use already.
+			if !l.prepareOne() && !l.pause(fullRetry) {
 				return
 			}
 			continue
@@ -97,7 +98,13 @@ func (l *Log) prefill(g *segment) {
 	defer mem.Free()
 	var last uint64
 	for off := int64(segHeadBytes); off < g.bytes; {
-		if !l.pause(prefillIdle) {
+		select {
+		case <-time.After(prefillIdle):
+		case <-l.prepare:
+			// The segment is in use: the next one is needed now, not when the
+			// timer ends.
+			return
+		case <-l.stop:
 			return
 		}
 		l.mu.Lock()

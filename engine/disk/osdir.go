@@ -21,7 +21,8 @@ import (
 type osDir struct {
 	path    string
 	direct  atomic.Bool
-	onClose func(*osFile) // the backend's last look at a file that is closed
+	onOpen  func(*osFile) // the backend's first look at a file, nil if it needs none
+	onClose func(*osFile) // and the last before it is closed
 }
 
 // openOSDir makes the directory if it is not there and finds out whether direct
@@ -114,6 +115,9 @@ func (d *osDir) open(op, name string, mode Mode, flags int) (File, error) {
 	}
 	if err != nil {
 		return nil, d.fail(op, name, err)
+	}
+	if d.onOpen != nil {
+		d.onOpen(f)
 	}
 	return f, nil
 }

@@ -17,6 +17,7 @@ type osFile struct {
 	fd     int
 	closed atomic.Bool
 	q      fileQueue
+	ring   ringFile
 }
 
 func (f *osFile) Name() string      { return f.name }

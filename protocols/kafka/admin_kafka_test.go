@@ -45,11 +45,11 @@ func TestAdminLikeKafka(t *testing.T) {
 		recordAdmin(t, string(text))
 		return
 	}
-	a := newMemoryAdmin(t)
+	c := newBroker(t, "num.partitions=1").connect()
 	var request string
 	for n, line := range strings.Split(string(text), "\n") {
 		if want, ok := strings.CutPrefix(line, "= "); ok {
-			if got := askMemory(t, a, request); got != allow(want) {
+			if got := askSpate(t, c, request); got != allow(want) {
 				from := firstDifference(got, allow(want))
 				t.Errorf("line %d: %.120s\ngot   ...%.400s\nkafka ...%.400s", n, request, got[from:], allow(want)[from:])
 			}
@@ -95,45 +95,10 @@ func parseRequest(t *testing.T, line string) kmsg.Request {
 	return wire
 }
 
-func askMemory(t *testing.T, a *memoryAdmin, line string) string {
+func askSpate(t *testing.T, c *client, line string) string {
 	t.Helper()
-	got := make(chan response, 1)
-	answerAdmin(a, parseRequest(t, line), func(r response) { got <- r })
-	select {
-	case r := <-got:
-		wire := kmsg.ResponseForKey(r.Key())
-		wire.SetVersion(r.GetVersion())
-		if err := wire.ReadFrom(r.AppendTo(nil)); err != nil {
-			t.Fatal(err)
-		}
-		return normalize(t, wire)
-	case <-time.After(10 * time.Second):
-		t.Fatalf("no answer to %s", line)
-		return ""
-	}
-}
-
-func answerAdmin(a admin, req kmsg.Request, reply func(response)) {
-	switch q := req.(type) {
-	case *kmsg.CreateTopicsRequest:
-		answerCreateTopics(a, q, reply)
-	case *kmsg.DeleteTopicsRequest:
-		answerDeleteTopics(a, q, reply)
-	case *kmsg.CreatePartitionsRequest:
-		answerCreatePartitions(a, q, reply)
-	case *kmsg.DeleteRecordsRequest:
-		answerDeleteRecords(a, q, reply)
-	case *kmsg.DescribeConfigsRequest:
-		answerDescribeConfigs(a, q, reply)
-	case *kmsg.AlterConfigsRequest:
-		answerAlterConfigs(a, q, reply)
-	case *kmsg.IncrementalAlterConfigsRequest:
-		answerIncrementalAlterConfigs(a, q, reply)
-	case *kmsg.DescribeLogDirsRequest:
-		answerDescribeLogDirs(a, q, reply)
-	default:
-		panic(fmt.Sprintf("%T", req))
-	}
+	req := parseRequest(t, line)
+	return normalize(t, c.ask(req, req.GetVersion()))
 }
 
 // normalize writes an answer as JSON without what may differ: the order of

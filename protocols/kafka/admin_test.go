@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -13,64 +12,51 @@ import (
 	"github.com/spatemq/spate/engine/catalog"
 )
 
-func ask[R response](t *testing.T, a admin, req kmsg.Request) R {
-	t.Helper()
-	got := make(chan response, 1)
-	answerAdmin(a, req, func(r response) { got <- r })
-	select {
-	case r := <-got:
-		return r.(R)
-	case <-time.After(10 * time.Second):
-		t.Fatalf("no answer to %T", req)
-		panic("unreachable")
-	}
-}
-
-func createMany(t *testing.T, a admin, n int, version int16) *kmsg.CreateTopicsResponse {
-	t.Helper()
+func createMany(c *client, n int) *kmsg.CreateTopicsResponse {
 	req := kmsg.NewPtrCreateTopicsRequest()
-	req.Version = version
 	for i := range n {
 		topic := kmsg.NewCreateTopicsRequestTopic()
 		topic.Topic, topic.NumPartitions, topic.ReplicationFactor = fmt.Sprint("t", i), 8, 1
 		req.Topics = append(req.Topics, topic)
 	}
-	return ask[*kmsg.CreateTopicsResponse](t, a, req)
+	return c.ask(req, 7).(*kmsg.CreateTopicsResponse)
 }
 
 func TestCreateManyTopics(t *testing.T) {
-	a := newMemoryAdmin(t)
-	resp := createMany(t, a, 1250, 7)
+	b := newBroker(t)
+	c := b.connect()
+	resp := createMany(c, 1250)
 	for _, topic := range resp.Topics {
 		if topic.ErrorCode != 0 || topic.NumPartitions != 8 || topic.TopicID == [16]byte{} {
 			t.Fatalf("%+v", topic)
 		}
-		if made := a.Catalog().Topic(topic.Topic); made == nil || made.ID != topic.TopicID {
+		if made := b.engine.Catalog().Topic(topic.Topic); made == nil || made.ID != topic.TopicID {
 			t.Fatalf("%s: answered %x, made %+v", topic.Topic, topic.TopicID, made)
 		}
 	}
-	if n := a.Catalog().Partitions(); n != 10_001 {
+	if n := b.engine.Catalog().Partitions(); n != 10_001 {
 		t.Errorf("%d partitions", n)
 	}
 }
 
 func TestTooManyTopicsInARequest(t *testing.T) {
-	a := newMemoryAdmin(t)
-	for _, topic := range createMany(t, a, maxTopicsPerRequest+1, 7).Topics {
+	b := newBroker(t)
+	c := b.connect()
+	for _, topic := range createMany(c, maxTopicsPerRequest+1).Topics {
 		if topic.ErrorCode != kerr.PolicyViolation.Code {
 			t.Fatalf("%+v", topic)
 		}
 	}
-	if n := len(a.Catalog().Topics()); n != 1 {
+	if n := len(b.engine.Catalog().Topics()); n != 1 {
 		t.Errorf("%d topics", n)
 	}
 }
 
 func TestDeleteTopicsByID(t *testing.T) {
-	a := newMemoryAdmin(t)
-	made := createMany(t, a, 3, 7).Topics
+	b := newBroker(t)
+	c := b.connect()
+	made := createMany(c, 3).Topics
 	req := kmsg.NewPtrDeleteTopicsRequest()
-	req.Version = 6
 	for _, m := range []struct {
 		name *string
 		id   [16]byte
@@ -79,11 +65,11 @@ func TestDeleteTopicsByID(t *testing.T) {
 		topic.Topic, topic.TopicID = m.name, m.id
 		req.Topics = append(req.Topics, topic)
 	}
-	resp := ask[*kmsg.DeleteTopicsResponse](t, a, req)
+	resp := c.ask(req, 6).(*kmsg.DeleteTopicsResponse)
 	if got := resp.Topics[0]; got.ErrorCode != 0 || *got.Topic != made[0].Topic || got.TopicID != made[0].TopicID {
 		t.Errorf("%+v", got)
 	}
-	if a.Catalog().Topic(made[0].Topic) != nil {
+	if b.engine.Catalog().Topic(made[0].Topic) != nil {
 		t.Error("the topic is still there")
 	}
 	for _, got := range resp.Topics[2:] {
@@ -94,83 +80,75 @@ func TestDeleteTopicsByID(t *testing.T) {
 }
 
 func TestDeleteTopicsTurnedOff(t *testing.T) {
-	a := newMemoryAdmin(t)
-	createMany(t, a, 1, 7)
-	a.catalog = catalogWith(t, a, map[string]string{"delete.topic.enable": "false"})
+	b := newBroker(t, "delete.topic.enable=false")
+	b.topic("t0", 1)
+	c := b.connect()
 	for version, want := range map[int16]int16{1: kerr.InvalidRequest.Code, 2: kerr.InvalidRequest.Code, 3: kerr.TopicDeletionDisabled.Code, 5: kerr.TopicDeletionDisabled.Code} {
 		req := kmsg.NewPtrDeleteTopicsRequest()
-		req.Version, req.TopicNames = version, []string{"t0"}
-		if got := ask[*kmsg.DeleteTopicsResponse](t, a, req).Topics[0].ErrorCode; got != want {
+		req.TopicNames = []string{"t0"}
+		if got := c.ask(req, version).(*kmsg.DeleteTopicsResponse).Topics[0].ErrorCode; got != want {
 			t.Errorf("version %d: code %d, want %d", version, got, want)
 		}
 	}
-	if a.Catalog().Topic("t0") == nil {
+	if b.engine.Catalog().Topic("t0") == nil {
 		t.Error("the topic is gone")
 	}
 }
 
-// catalogWith is the state of a with other static settings, as after a restart.
-func catalogWith(t *testing.T, a *memoryAdmin, static map[string]string) *catalog.Catalog {
-	c := catalog.New(catalog.Options{Static: static})
-	for _, e := range a.catalog.Snapshot() {
-		if err := c.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return c
-}
-
+// TestDeleteRecordsOfFullPartitions follows one partition of three records.
 func TestDeleteRecordsOfFullPartitions(t *testing.T) {
-	a := newMemoryAdmin(t)
-	createMany(t, a, 1, 7)
-	a.ends["t0"] = 10
-	for offset, want := range map[int64]kmsg.DeleteRecordsResponseTopicPartition{
-		-1: {LowWatermark: 10}, 0: {LowWatermark: 0}, 10: {LowWatermark: 10},
-		11: {LowWatermark: -1, ErrorCode: kerr.OffsetOutOfRange.Code}, -2: {LowWatermark: -1, ErrorCode: kerr.OffsetOutOfRange.Code},
+	b := newBroker(t)
+	c := b.connect()
+	if p := c.produceTo(b.topic("t0", 1), 0, makeBatch("a", "b", "c")); p.ErrorCode != 0 {
+		t.Fatalf("%+v", p)
+	}
+	for _, step := range []struct {
+		offset, low int64
+		code        int16
+	}{
+		{4, -1, kerr.OffsetOutOfRange.Code}, {-2, -1, kerr.OffsetOutOfRange.Code},
+		{0, 0, 0}, {2, 2, 0}, {1, 2, 0}, {-1, 3, 0}, {3, 3, 0},
 	} {
 		req := kmsg.NewPtrDeleteRecordsRequest()
-		req.Version = 2
-		req.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: "t0", Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Offset: offset}}}}
-		got := ask[*kmsg.DeleteRecordsResponse](t, a, req).Topics[0].Partitions[0]
-		if got.LowWatermark != want.LowWatermark || got.ErrorCode != want.ErrorCode {
-			t.Errorf("offset %d: got %+v", offset, got)
+		req.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: "t0", Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Offset: step.offset}}}}
+		got := c.ask(req, 2).(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0]
+		if got.LowWatermark != step.low || got.ErrorCode != step.code {
+			t.Errorf("offset %d: got %+v", step.offset, got)
 		}
 	}
 }
 
 func TestUnservedResourceTypes(t *testing.T) {
-	a := newMemoryAdmin(t)
+	b := newBroker(t)
+	c := b.connect()
 	for _, kind := range []kmsg.ConfigResourceType{0, 1, 3, kmsg.ConfigResourceTypeClientMetrics, kmsg.ConfigResourceTypeGroupConfig, 99} {
 		describe := kmsg.NewPtrDescribeConfigsRequest()
-		describe.Version = 4
 		describe.Resources = []kmsg.DescribeConfigsRequestResource{{ResourceType: kind, ResourceName: "x"}}
 		alter := kmsg.NewPtrIncrementalAlterConfigsRequest()
-		alter.Version = 1
 		alter.Resources = []kmsg.IncrementalAlterConfigsRequestResource{{ResourceType: kind, ResourceName: "x"}}
-		d := ask[*kmsg.DescribeConfigsResponse](t, a, describe).Resources[0]
-		i := ask[*kmsg.IncrementalAlterConfigsResponse](t, a, alter).Resources[0]
+		d := c.ask(describe, 4).(*kmsg.DescribeConfigsResponse).Resources[0]
+		i := c.ask(alter, 1).(*kmsg.IncrementalAlterConfigsResponse).Resources[0]
 		if d.ErrorCode != kerr.InvalidRequest.Code || i.ErrorCode != kerr.InvalidRequest.Code || d.ErrorMessage == nil || i.ErrorMessage == nil {
 			t.Errorf("type %d: %+v, %+v", kind, d, i)
 		}
 	}
 	logger := kmsg.NewPtrIncrementalAlterConfigsRequest()
-	logger.Version = 1
 	logger.Resources = []kmsg.IncrementalAlterConfigsRequestResource{{ResourceType: kmsg.ConfigResourceTypeBrokerLogger, ResourceName: "1",
 		Configs: []kmsg.IncrementalAlterConfigsRequestResourceConfig{{Name: "root", Value: kmsg.StringPtr("INFO")}}}}
-	if got := ask[*kmsg.IncrementalAlterConfigsResponse](t, a, logger).Resources[0]; got.ErrorCode != kerr.InvalidConfig.Code {
+	if got := c.ask(logger, 1).(*kmsg.IncrementalAlterConfigsResponse).Resources[0]; got.ErrorCode != kerr.InvalidConfig.Code {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestAnswerOfDescribeConfigsIsBounded(t *testing.T) {
-	a := newMemoryAdmin(t)
-	createMany(t, a, 1, 7)
+	b := newBroker(t)
+	c := b.connect()
+	createMany(c, 1)
 	req := kmsg.NewPtrDescribeConfigsRequest()
-	req.Version = 4
 	for range 15_000 {
 		req.Resources = append(req.Resources, kmsg.DescribeConfigsRequestResource{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "t0"})
 	}
-	resp := ask[*kmsg.DescribeConfigsResponse](t, a, req)
+	resp := c.ask(req, 4).(*kmsg.DescribeConfigsResponse)
 	told := 0
 	for _, r := range resp.Resources {
 		told += len(r.Configs)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/spatemq/spate/engine"
 	"github.com/spatemq/spate/engine/catalog"
 	"github.com/spatemq/spate/engine/config"
 )
@@ -31,7 +32,9 @@ func answerCreateTopics(a admin, req *kmsg.CreateTopicsRequest, reply func(respo
 		default:
 			g.begin()
 			a.CreateTopic(specs[i], func(t *catalog.Topic, err error) {
-				made[i], errs[i] = t, err
+				if made[i], errs[i] = t, err; t == nil && err == nil {
+					errs[i] = engine.ErrDeleted // by another request meanwhile
+				}
 				g.end()
 			})
 		}
