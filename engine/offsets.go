@@ -134,7 +134,11 @@ func (e *Engine) openGroups() error {
 // and tells where that begins; -1 if it cannot be done now.
 func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
 	r := &rollout{left: 1, base: -1, done: done}
-	ok := e.groups.Snapshot(p.index, func(records []groups.Record) {
+	e.groups.Snapshot(p.index, func(records []groups.Record, ok bool) {
+		if !ok {
+			r.finish(nil)
+			return
+		}
 		r.base = p.LogEnd()
 		now := e.now().UnixMilli()
 		for len(records) > 0 {
@@ -149,7 +153,4 @@ func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
 		p.vol.log.Kick()
 		r.finish(nil)
 	})
-	if !ok {
-		r.finish(nil)
-	}
 }

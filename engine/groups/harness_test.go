@@ -264,7 +264,11 @@ func (h *harness) do(line string) {
 // snapshot has the log of a group's partition begin with a snapshot.
 func (h *harness) snapshot(group string) {
 	p := h.c.PartitionFor(group)
-	ok := h.c.Snapshot(p, func(records []Record) {
+	h.c.Snapshot(p, func(records []Record, ok bool) {
+		h.print("snapshot %v", ok)
+		if !ok {
+			return
+		}
 		var written []Record
 		var at []int32
 		for i, r := range h.log.written {
@@ -282,7 +286,6 @@ func (h *harness) snapshot(group string) {
 		}
 		h.log.written, h.log.at = written, at
 	})
-	h.print("snapshot %v", ok)
 }
 
 // advance moves the clock, and wakes the coordinator whenever it wants to be.
