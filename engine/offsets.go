@@ -22,12 +22,13 @@ type offsetsTopic struct {
 // EnsureOffsetsTopic makes __consumer_offsets if there is none yet. done may be
 // called before it returns.
 func (e *Engine) EnsureOffsetsTopic(done func(error)) {
-	if e.catalog.Topic(catalog.OffsetsTopic) != nil {
+	o := &e.offsets
+	o.mu.Lock()
+	if !o.creating && e.catalog.Topic(catalog.OffsetsTopic) != nil {
+		o.mu.Unlock()
 		done(nil)
 		return
 	}
-	o := &e.offsets
-	o.mu.Lock()
 	o.waiting = append(o.waiting, done)
 	start := !o.creating
 	o.creating = true
@@ -42,13 +43,18 @@ func (e *Engine) EnsureOffsetsTopic(done func(error)) {
 			if catalog.KindOf(err) == catalog.TopicExists {
 				err = nil
 			}
+			// Who comes while the first ones are called queues behind them: appends
+			// must not overtake each other.
 			o.mu.Lock()
-			waiting := o.waiting
+			for len(o.waiting) > 0 {
+				f := o.waiting[0]
+				o.waiting = o.waiting[1:]
+				o.mu.Unlock()
+				f(err)
+				o.mu.Lock()
+			}
 			o.waiting, o.creating = nil, false
 			o.mu.Unlock()
-			for _, f := range waiting {
-				f(err)
-			}
 		})
 }
 
@@ -122,4 +128,28 @@ func (e *Engine) openGroups() error {
 	}
 	e.groups.Start()
 	return nil
+}
+
+// rollOffsets appends what is in force in one partition of __consumer_offsets
+// and tells where that begins; -1 if it cannot be done now.
+func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
+	r := &rollout{left: 1, base: -1, done: done}
+	ok := e.groups.Snapshot(p.index, func(records []groups.Record) {
+		r.base = p.LogEnd()
+		now := e.now().UnixMilli()
+		for len(records) > 0 {
+			n := min(len(records), rollBatchEvents)
+			w := batch.NewBuilder(batch.NewOptions())
+			for _, rec := range records[:n] {
+				w.Append(now, rec.Key, rec.Value)
+			}
+			r.add(p, w.Finish())
+			records = records[n:]
+		}
+		p.vol.log.Kick()
+		r.finish(nil)
+	})
+	if !ok {
+		r.finish(nil)
+	}
 }

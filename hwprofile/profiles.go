@@ -127,7 +127,7 @@ var profiles = []Profile{
 		Description:    "unknown or virtual: safe on every disk",
 		GroupMaxBytes:  Knob{1 * mib, "near the best throughput of flash and bearable for a rotating disk"},
 		GroupsInFlight: Knob{2, "overlap helps small groups on flash; more hurts a disk that turns out to rotate"},
-		SegmentBytes:   Knob{512 * mib, "recycled as one piece; small enough to come free often"},
+		SegmentBytes:   Knob{128 * mib, "a crash leaves at most about one to be scanned, a quarter of a second; two are reserved from the start"},
 		ReadSlots:      Knob{1, "measured on a virtual disk: one slot kept a 200 MB/s writer at full speed, four readers cut it to 17"},
 		ReadSlotBytes:  Knob{128 * kib, "measured on a virtual disk: still reads 934 MB/s beside the writer"},
 		HotBytes:       Knob{256 * mib, "a second of full load and more on a fast disk; small beside a usual machine's memory"},

@@ -17,7 +17,7 @@ type Allowed struct {
 }
 
 // LoadAllowed reads an allow-list. Its lines are SCENARIO | API VERSION | PATH | REASON, where * in the
-// first three stands for any text.
+// first three stands for any text, and {a,b} for one of several.
 func LoadAllowed(path string) ([]*Allowed, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -41,8 +41,25 @@ func LoadAllowed(path string) ([]*Allowed, error) {
 }
 
 func glob(s string) *regexp.Regexp {
-	q := regexp.QuoteMeta(strings.TrimSpace(s))
-	return regexp.MustCompile("^" + strings.ReplaceAll(q, `\*`, ".*") + "$")
+	var out strings.Builder
+	braces := false
+	for _, r := range strings.TrimSpace(s) {
+		switch {
+		case r == '*':
+			out.WriteString(".*")
+		case r == '{':
+			braces = true
+			out.WriteByte('(')
+		case r == '}':
+			braces = false
+			out.WriteByte(')')
+		case r == ',' && braces:
+			out.WriteByte('|')
+		default:
+			out.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return regexp.MustCompile("^" + out.String() + "$")
 }
 
 // Unexplained gives the differences that no line allows, and counts the uses of the lines.

@@ -14,6 +14,7 @@ import (
 	"github.com/spatemq/spate/engine"
 	"github.com/spatemq/spate/engine/config"
 	"github.com/spatemq/spate/engine/disk"
+	"github.com/spatemq/spate/hwprofile"
 	"github.com/spatemq/spate/netpoll"
 	"github.com/spatemq/spate/protocols"
 	"github.com/spatemq/spate/protocols/kafka"
@@ -126,11 +127,18 @@ func openEngine(cfg *config.Broker, log *slog.Logger) (*engine.Engine, error) {
 		return nil, fmt.Errorf("log.dirs=%s: one data directory is served so far", strings.Join(cfg.DataDirs, ","))
 	}
 	path := cfg.DataDirs[0]
-	dir, err := disk.OpenPsync(path)
+	dir, reason, err := disk.Open(path, disk.Options{Backend: cfg.String("spate.io.backend")})
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(engine.Options{Dir: dir, Config: cfg, Tuning: tuning(cfg), Logger: log})
+	found, err := hwprofile.Detect(path)
+	if err != nil {
+		log.Warn("the disk cannot be described; the generic profile is used", "dir", path, "error", err)
+		found = hwprofile.Detection{Profile: hwprofile.Generic}
+	}
+	profile, _ := hwprofile.ByName(found.Profile)
+	log.Info("hardware profile", "profile", found.Profile, "reason", found.Reason, "backend", reason)
+	e, err := engine.Open(engine.Options{Dir: dir, Config: cfg, Tuning: tuning(cfg, &profile), Logger: log})
 	if err != nil {
 		dir.Close()
 		return nil, err
@@ -141,26 +149,25 @@ func openEngine(cfg *config.Broker, log *slog.Logger) (*engine.Engine, error) {
 	return e, nil
 }
 
-// tuning takes the knobs from the settings, or from the profile where they are
+// tuning takes the knobs from the settings, and from the profile where they are
 // not set.
-func tuning(cfg *config.Broker) engine.Tuning {
+func tuning(cfg *config.Broker, p *hwprofile.Profile) engine.Tuning {
+	knob := func(setting string, k hwprofile.Knob) int64 {
+		if _, set := cfg.Static()[setting]; set && cfg.Int(setting) > 0 {
+			return cfg.Int(setting)
+		}
+		return k.Value
+	}
 	memory := cfg.Int("spate.memory.bytes")
-	t := engine.Tuning{
-		GroupMaxBytes:  int(cfg.Int("spate.group.max.bytes")),
-		GroupsInFlight: 2,
-		SegmentBytes:   cfg.Int("spate.segment.bytes"),
-		HotBytes:       int(memory / 2),
+	return engine.Tuning{
+		GroupMaxBytes:  int(knob("spate.group.max.bytes", p.GroupMaxBytes)),
+		GroupsInFlight: int(p.GroupsInFlight.Value),
+		SegmentBytes:   knob("spate.segment.bytes", p.SegmentBytes),
+		HotBytes:       int(min(p.HotBytes.Value, memory/2)),
 		ColdBytes:      int(memory / 8),
-		ReadSlots:      int(cfg.Int("spate.read.slots")),
-		ReadSlotBytes:  int(cfg.Int("spate.read.slot.bytes")),
+		ReadSlots:      int(knob("spate.read.slots", p.ReadSlots)),
+		ReadSlotBytes:  int(knob("spate.read.slot.bytes", p.ReadSlotBytes)),
 	}
-	if t.ReadSlots == 0 {
-		t.ReadSlots = 2
-	}
-	if t.ReadSlotBytes == 0 {
-		t.ReadSlotBytes = 128 << 10
-	}
-	return t
 }
 
 func listen(cfg *config.Broker, e *engine.Engine, log *slog.Logger) (*netpoll.Server, error) {

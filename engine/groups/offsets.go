@@ -1,6 +1,10 @@
 package groups
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"sort"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // CommitRequest stores offsets of a group (OffsetCommit).
 type CommitRequest struct {
@@ -23,11 +27,8 @@ type Commit struct {
 
 // mayCommit checks that the client may commit now.
 func (s *step) mayCommit(g *group, q *CommitRequest) error {
-	if q.Generation < 0 && q.MemberID == "" && q.InstanceID == nil {
-		if g == nil || g.state == Empty {
-			return nil
-		}
-		return ErrUnknownMember
+	if q.Generation < 0 && (g == nil || g.state == Empty) {
+		return nil // a tool, or a consumer with partitions of its own choice
 	}
 	if g == nil {
 		return ErrIllegalGeneration
@@ -95,5 +96,6 @@ func (g *group) expired(now, retentionMs int64) []TopicPartition {
 			out = append(out, tp)
 		}
 	}
+	sort.Slice(out, func(i, j int) bool { return out[i].less(out[j]) })
 	return out
 }
