@@ -94,6 +94,9 @@ func (d *dumper) array(path string, f reflect.Value) {
 		sort.SliceStable(elems, func(i, j int) bool { return d.sortKey(elems[i]) < d.sortKey(elems[j]) })
 	}
 	nameElements(elems, d.norm)
+	if len(elems) == 0 && f.Len() > 0 {
+		return // all of it belongs to others
+	}
 	if isOrdered || len(elems) == 0 {
 		d.order(path, elems)
 	}
