@@ -105,7 +105,7 @@ func (d *dumper) array(path string, f reflect.Value) {
 		before := len(d.lines)
 		d.strct(p, e.v, e.key)
 		if len(d.lines) == before {
-			d.add(p, "{}")
+			d.add(p, present)
 		}
 	}
 }

@@ -181,7 +181,11 @@ func followsFrom(path string, a, b map[string]string) bool {
 	if inA && inB {
 		return false
 	}
-	for end := len(path); end > 0; {
+	end := len(path)
+	if path[end-1] == ']' {
+		end = strings.LastIndexByte(path, '[') // an element that is missing as a whole has no error of its own
+	}
+	for end > 0 {
 		end = strings.LastIndexAny(path[:end], ".]")
 		if end < 0 {
 			break
