@@ -36,6 +36,7 @@ type member struct {
 	assignment []byte
 	deadline   int64 // of the session, ms
 	order      int64 // of joining; the first becomes leader
+	synced     bool  // has asked for the assignment of this generation
 	join       func(JoinResult)
 	sync       func(SyncResult)
 }
@@ -92,10 +93,12 @@ type group struct {
 	joinBy    int64 // end of Preparing, ms
 	delayBy   int64 // initial delay in which joins are only collected; 0: none
 	delayMax  int64 // to which the delay may be extended
-	syncBy    int64 // end of Completing, ms
+	syncBy    int64 // by which all must have asked for their assignment, ms; 0: have
+	assigning bool  // the leader's assignment is being stored
 	joined    int64
 	hasMeta   bool // a group metadata record exists
-	wake      int64
+	wake      int64 // when the timer looks at the group; 0: not
+	index     int   // in the timer's heap
 }
 
 func newGroup(id string, now int64) *group {
@@ -221,7 +224,7 @@ func (g *group) next() int64 {
 	case Preparing:
 		add(g.joinBy)
 		add(g.delayBy)
-	case Completing:
+	case Completing, Stable:
 		add(g.syncBy)
 	}
 	for _, m := range g.members {

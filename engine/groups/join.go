@@ -37,6 +37,10 @@ type JoinMember struct {
 	Metadata   []byte
 }
 
+// minRebalanceMs bounds the rebalance timeout that clients ask for: less would have
+// the timer turn without pause while a static member is away.
+const minRebalanceMs = 100
+
 func joinError(id string, err error) JoinResult {
 	return JoinResult{Err: err, MemberID: id, Generation: -1}
 }
@@ -87,12 +91,10 @@ func (s *step) joinNew(g *group, q *JoinRequest, reply func(JoinResult)) {
 }
 
 func (s *step) rejoin(g *group, q *JoinRequest, reply func(JoinResult)) {
-	if _, ok := g.pending[q.MemberID]; ok {
+	if _, ok := g.pending[q.MemberID]; ok && q.InstanceID == nil {
 		delete(g.pending, q.MemberID)
-		if q.InstanceID == nil {
-			s.add(g, q.MemberID, q, reply)
-			return
-		}
+		s.add(g, q.MemberID, q, reply)
+		return
 	}
 	m, err := g.find(q.MemberID, q.InstanceID)
 	if err != nil {
@@ -108,6 +110,7 @@ func (s *step) rejoin(g *group, q *JoinRequest, reply func(JoinResult)) {
 		return
 	}
 	s.update(m, q, reply)
+	g.protoType = q.ProtoType // differs only if m is alone
 	if g.state != Preparing {
 		s.rebalance(g)
 	}
@@ -121,7 +124,7 @@ func (s *step) update(m *member, q *JoinRequest, reply func(JoinResult)) {
 		s.answer(func() { old(joinError(m.id, ErrRebalancing)) })
 	}
 	m.clientID, m.clientHost = q.ClientID, q.ClientHost
-	m.sessionMs, m.rebalMs, m.protocols = q.SessionMs, q.RebalMs, q.Protocols
+	m.sessionMs, m.rebalMs, m.protocols = q.SessionMs, max(q.RebalMs, minRebalanceMs), q.Protocols
 	m.join = reply
 	m.deadline = s.now + m.sessionMs
 }
@@ -166,6 +169,7 @@ func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(
 		g.leader = m.id
 	}
 	s.update(m, q, reply)
+	g.protoType = q.ProtoType
 	if g.state != Stable || g.choose() != g.protocol || oldMeta != string(m.metadata(g.protocol)) {
 		if g.state != Preparing {
 			s.rebalance(g)
@@ -204,11 +208,9 @@ func (g *group) joinResult(m *member) JoinResult {
 func (s *step) rebalance(g *group) {
 	for _, m := range g.members {
 		m.assignment = nil
-		if y := m.sync; y != nil {
-			m.sync = nil
-			s.answer(func() { y(SyncResult{Err: ErrRebalancing}) })
-		}
+		s.endSync(m, ErrRebalancing)
 	}
+	g.assigning, g.syncBy = false, 0
 	most := g.maxRebalanceMs()
 	g.joinBy, g.delayBy = s.now+most, 0
 	if g.state == Empty && s.opt.InitialDelayMs > 0 {
@@ -268,6 +270,7 @@ func (s *step) complete(g *group) {
 	g.enter(Completing, s.now)
 	g.syncBy = s.now + g.maxRebalanceMs()
 	for _, m := range g.byOrder() {
+		m.synced = false
 		if j := m.join; j != nil {
 			m.join = nil
 			m.deadline = s.now + m.sessionMs

@@ -37,6 +37,7 @@ func (s *step) sync(g *group, q *SyncRequest, reply func(SyncResult)) {
 		return
 	}
 	m.deadline = s.now + m.sessionMs
+	m.synced = true
 	if g.state == Stable {
 		res := g.syncResult(m)
 		s.answer(func() { reply(res) })
@@ -46,8 +47,18 @@ func (s *step) sync(g *group, q *SyncRequest, reply func(SyncResult)) {
 		s.answer(func() { old(SyncResult{Err: ErrRebalancing}) })
 	}
 	m.sync = reply
-	if m.id == g.leader {
+	if m.id == g.leader && !g.assigning {
 		s.assign(g, q.Assignments)
+	}
+}
+
+// endSync answers a waiting sync with an error. Its member was alive as long as it
+// waited, so its session begins now.
+func (s *step) endSync(m *member, err error) {
+	if y := m.sync; y != nil {
+		m.sync = nil
+		m.deadline = s.now + m.sessionMs
+		s.answer(func() { y(SyncResult{Err: err}) })
 	}
 }
 
@@ -57,26 +68,25 @@ func (s *step) assign(g *group, assignments map[string][]byte) {
 		m.assignment = assignments[id]
 	}
 	gen := g.gen
+	g.assigning = true
 	s.writeThen(g, func(s *step, err error) {
 		if g.state != Completing || g.gen != gen {
 			return
 		}
 		if err != nil {
-			for _, m := range g.members {
-				if y := m.sync; y != nil {
-					m.sync = nil
-					s.answer(func() { y(SyncResult{Err: ErrNotDurable}) })
-				}
+			for _, m := range g.byOrder() {
+				s.endSync(m, ErrNotDurable)
 			}
 			s.rebalance(g)
 			s.tryComplete(g)
 			return
 		}
+		g.assigning = false
 		g.enter(Stable, s.now)
-		for _, m := range g.members {
-			m.deadline = s.now + m.sessionMs
+		for _, m := range g.byOrder() {
 			if y := m.sync; y != nil {
 				m.sync = nil
+				m.deadline = s.now + m.sessionMs
 				res := g.syncResult(m)
 				s.answer(func() { y(res) })
 			}
@@ -159,7 +169,7 @@ func (s *step) expire(g *group) {
 	}
 	for _, m := range g.byOrder() {
 		// One that waits for the others is alive as long as its request is.
-		if m.join == nil && m.sync == nil && m.deadline <= s.now {
+		if m.join == nil && m.sync == nil && m.deadline <= s.now && g.members[m.id] == m {
 			s.remove(g, m)
 		}
 	}
@@ -169,23 +179,31 @@ func (s *step) expire(g *group) {
 	s.tryComplete(g)
 	switch {
 	case g.state == Preparing && g.joinBy <= s.now:
-		clear(g.pending)
+		// Ids given out stay good: their clients come in with the next generation.
 		s.complete(g)
-	case g.state == Completing && g.syncBy <= s.now:
+	case g.syncBy != 0 && g.syncBy <= s.now:
 		s.expireSync(g)
 	}
 }
 
-// expireSync drops the members that never asked for their assignment.
+// expireSync drops the members that never asked for their assignment, and has the
+// rest rebalance if there were any. Static ones go when their session ends.
 func (s *step) expireSync(g *group) {
-	g.syncBy = s.now + max(g.maxRebalanceMs(), 1)
+	g.syncBy = 0
+	var silent []*member
 	for _, m := range g.byOrder() {
-		if m.sync == nil && g.members[m.id] == m && m.instance == nil {
+		if !m.synced {
+			silent = append(silent, m)
+		}
+	}
+	if len(silent) == 0 {
+		return
+	}
+	s.rebalance(g)
+	for _, m := range silent {
+		if m.instance == nil && g.members[m.id] == m {
 			s.remove(g, m)
 		}
 	}
-	if g.state == Completing {
-		s.rebalance(g)
-		s.tryComplete(g)
-	}
+	s.tryComplete(g)
 }

@@ -23,11 +23,8 @@ type Commit struct {
 
 // mayCommit checks that the client may commit now.
 func (s *step) mayCommit(g *group, q *CommitRequest) error {
-	if q.Generation < 0 && q.MemberID == "" && q.InstanceID == nil {
-		if g == nil || g.state == Empty {
-			return nil
-		}
-		return ErrUnknownMember
+	if q.Generation < 0 && (g == nil || g.state == Empty) {
+		return nil // a tool, or a consumer with partitions of its own choice
 	}
 	if g == nil {
 		return ErrIllegalGeneration
