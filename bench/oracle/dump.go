@@ -103,6 +103,9 @@ func (d *dumper) elements(f reflect.Value) []element {
 		if _, key := keyOf(v); key.IsValid() && key.Kind() == reflect.String && d.foreign(key.String()) {
 			continue
 		}
+		if g, ok := v.Interface().(kmsg.ListGroupsResponseGroup); ok && !strings.HasPrefix(g.Group, d.norm.scope.prefix) {
+			continue // groups without a name, of scenarios that test that
+		}
 		out = append(out, element{v: v})
 	}
 	return out

@@ -110,6 +110,8 @@ func (n *normaliser) integer(name string, i int64) string {
 		return n.symbol("pid", strconv.FormatInt(i, 10))
 	case name == "SessionID" && i > 0:
 		return n.symbol("session", strconv.FormatInt(i, 10))
+	case name == "FinalizedFeaturesEpoch" && i >= 0:
+		return "<epoch>"
 	case name == "TotalBytes" || name == "UsableBytes":
 		return sizeClass(i)
 	case abs(i-n.scope.base) < runMillis/2:
