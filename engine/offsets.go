@@ -22,12 +22,13 @@ type offsetsTopic struct {
 // EnsureOffsetsTopic makes __consumer_offsets if there is none yet. done may be
 // called before it returns.
 func (e *Engine) EnsureOffsetsTopic(done func(error)) {
-	if e.catalog.Topic(catalog.OffsetsTopic) != nil {
+	o := &e.offsets
+	o.mu.Lock()
+	if !o.creating && e.catalog.Topic(catalog.OffsetsTopic) != nil {
+		o.mu.Unlock()
 		done(nil)
 		return
 	}
-	o := &e.offsets
-	o.mu.Lock()
 	o.waiting = append(o.waiting, done)
 	start := !o.creating
 	o.creating = true
@@ -42,13 +43,18 @@ func (e *Engine) EnsureOffsetsTopic(done func(error)) {
 			if catalog.KindOf(err) == catalog.TopicExists {
 				err = nil
 			}
+			// Who comes while the first ones are called queues behind them: appends
+			// must not overtake each other.
 			o.mu.Lock()
-			waiting := o.waiting
+			for len(o.waiting) > 0 {
+				f := o.waiting[0]
+				o.waiting = o.waiting[1:]
+				o.mu.Unlock()
+				f(err)
+				o.mu.Lock()
+			}
 			o.waiting, o.creating = nil, false
 			o.mu.Unlock()
-			for _, f := range waiting {
-				f(err)
-			}
 		})
 }
 

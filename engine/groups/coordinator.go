@@ -44,7 +44,11 @@ type Coordinator struct {
 	mu       sync.Mutex
 	groups   map[string]*group
 	effects  []func()
-	running  bool
+	commits  map[string][]*commit // on their way to the log, by group
+	timers   timers
+	sweepAt  int64 // ms
+	running  bool  // a goroutine performs effects
+	started  bool
 	closed   bool
 	wake     chan struct{}
 	stop     chan struct{}
@@ -65,7 +69,7 @@ func New(o Options) *Coordinator {
 	if o.MaxGroups == 0 {
 		o.MaxGroups = 1_000_000
 	}
-	return &Coordinator{opt: o, groups: map[string]*group{}, wake: make(chan struct{}, 1),
+	return &Coordinator{opt: o, groups: map[string]*group{}, commits: map[string][]*commit{}, wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), finished: make(chan struct{})}
 }
 
@@ -78,27 +82,39 @@ func newID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// Replay applies a record of __consumer_offsets; before Start.
+// Replay applies a record of __consumer_offsets; before Start. It keeps neither key
+// nor value. An error means that the record says nothing this coordinator can use.
 func (c *Coordinator) Replay(key, value []byte) error { return c.replay(key, value) }
 
 // Start gives the members found by Replay a new session each and begins.
 func (c *Coordinator) Start() {
+	c.begin()
+	go c.run()
+}
+
+// begin gives members their sessions; Start without its goroutine.
+func (c *Coordinator) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	now := c.opt.Now().UnixMilli()
+	c.started = true
+	c.sweepAt = now + c.opt.SweepMs
 	for _, g := range c.groups {
 		for _, m := range g.members {
 			m.deadline = now + m.sessionMs
 		}
+		c.reschedule(g)
 	}
-	go c.run()
 }
 
-// Close ends the timers. Requests still waiting are not answered.
+// Close ends the timers, and may be called without Start. Requests still waiting
+// are not answered.
 func (c *Coordinator) Close() {
 	c.mu.Lock()
-	was := c.closed
+	begun := c.started && !c.closed
 	c.closed = true
 	c.mu.Unlock()
-	if !was {
+	if begun {
 		close(c.stop)
 		<-c.finished
 	}
@@ -173,100 +189,6 @@ func (c *Coordinator) do(f func(*step)) {
 	}
 	c.running = false
 	c.mu.Unlock()
-}
-
-// reschedule has the timer look at the group's next deadline.
-func (c *Coordinator) reschedule(g *group) {
-	at := g.next()
-	if at != 0 && (g.wake == 0 || at < g.wake) {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
-	}
-	g.wake = at
-}
-
-// run wakes groups at their deadlines and sweeps expired offsets.
-func (c *Coordinator) run() {
-	defer close(c.finished)
-	sweep := c.opt.Now().UnixMilli() + c.opt.SweepMs
-	t := time.NewTimer(0)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-		case <-c.wake:
-		case <-c.stop:
-			return
-		}
-		next := sweep
-		c.do(func(s *step) {
-			next = min(next, c.expireDue(s))
-			if s.now >= sweep {
-				c.sweep(s)
-				sweep = s.now + c.opt.SweepMs
-			}
-			next = min(next, sweep) - s.now
-		})
-		t.Reset(time.Duration(max(next, 1)) * time.Millisecond)
-	}
-}
-
-// expireDue steps the groups whose deadline has come and gives the next one.
-func (c *Coordinator) expireDue(s *step) int64 {
-	next := s.now + 60_000
-	for _, g := range c.groups {
-		if g.wake == 0 {
-			if g.wake = g.next(); g.wake == 0 {
-				continue
-			}
-		}
-		if g.wake <= s.now {
-			s.expire(g)
-			g.wake = g.next()
-		}
-		if g.wake != 0 {
-			next = min(next, g.wake)
-		}
-	}
-	return next
-}
-
-// sweep deletes expired offsets, and groups that have nothing left.
-func (c *Coordinator) sweep(s *step) {
-	for _, g := range c.groups {
-		if gone := g.expired(s.now, c.opt.RetentionMs); len(gone) > 0 {
-			c.drop(s, g, gone, nil)
-		} else if g.state == Empty && len(g.offsets) == 0 && len(g.pending) == 0 {
-			c.drop(s, g, nil, nil)
-		}
-	}
-}
-
-// drop deletes offsets of a group durably, and the group if nothing is left.
-func (c *Coordinator) drop(s *step, g *group, gone []TopicPartition, done func(error)) {
-	var r []Record
-	for _, tp := range gone {
-		delete(g.offsets, tp)
-		r = append(r, offsetRecord(g.id, tp, nil))
-	}
-	if g.state == Empty && len(g.offsets) == 0 && len(g.pending) == 0 {
-		delete(c.groups, g.id)
-		g.state = Dead
-		if g.hasMeta {
-			r = append(r, groupTombstone(g.id))
-		}
-	}
-	if done == nil {
-		done = func(error) {}
-	}
-	if len(r) == 0 {
-		s.answer(func() { done(nil) })
-		return
-	}
-	p := c.PartitionFor(g.id)
-	s.answer(func() { c.opt.Log.Append(p, r, done) })
 }
 
 func (c *Coordinator) groupFor(id string, now int64) *group {
@@ -362,68 +284,6 @@ func (c *Coordinator) Leave(group string, members []LeaveMember) (errs []error, 
 	return errs, err
 }
 
-// Commit stores offsets. reply gets the request back with Err set on each commit
-// that was refused, or an error for all of them.
-func (c *Coordinator) Commit(q *CommitRequest, reply func(error)) {
-	c.do(func(s *step) {
-		g := c.groups[q.Group]
-		err := s.mayCommit(g, q)
-		if g == nil && err == nil && len(c.groups) >= c.opt.MaxGroups {
-			err = ErrTooManyGroups
-		}
-		if err != nil {
-			s.answer(func() { reply(err) })
-			return
-		}
-		g = c.groupFor(q.Group, s.now)
-		var r []Record
-		offsets := make(map[TopicPartition]Offset, len(q.Offsets))
-		for i := range q.Offsets {
-			o := &q.Offsets[i]
-			switch {
-			case o.Err != nil:
-				continue
-			case len(o.Metadata) > c.opt.MaxMetadataBytes:
-				o.Err = ErrMetadataTooLarge
-				continue
-			case c.opt.Exists != nil && !c.opt.Exists(o.Topic, o.Partition):
-				o.Err = ErrUnknownPartition
-				continue
-			}
-			v := Offset{Offset: o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata, CommitMs: s.now, ExpireMs: -1}
-			if o.RetentionMs >= 0 {
-				v.ExpireMs = s.now + o.RetentionMs
-			}
-			offsets[o.TopicPartition] = v
-			r = append(r, offsetRecord(q.Group, o.TopicPartition, &v))
-		}
-		if len(r) == 0 {
-			s.answer(func() { reply(nil) })
-			return
-		}
-		p := c.PartitionFor(q.Group)
-		s.answer(func() {
-			c.opt.Log.Append(p, r, func(err error) { c.committed(q.Group, offsets, err, reply) })
-		})
-	})
-}
-
-// committed makes durable offsets visible.
-func (c *Coordinator) committed(id string, offsets map[TopicPartition]Offset, err error, reply func(error)) {
-	c.do(func(s *step) {
-		if err != nil {
-			c.opt.Logger.Error("offsets cannot be stored", "group", id, "error", err)
-			s.answer(func() { reply(ErrNotDurable) })
-			return
-		}
-		g := c.groupFor(id, s.now)
-		for tp, o := range offsets {
-			g.offsets[tp] = o
-		}
-		s.answer(func() { reply(nil) })
-	})
-}
-
 // Fetch gives the committed offsets of the named partitions, all if nil. A group
 // that does not exist has none.
 func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
@@ -440,8 +300,7 @@ func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
 			out = append(out, Committed{tp, o})
 		}
 		sort.Slice(out, func(i, j int) bool {
-			a, b := out[i].TopicPartition, out[j].TopicPartition
-			return a.Topic < b.Topic || a.Topic == b.Topic && a.Partition < b.Partition
+			return out[i].TopicPartition.less(out[j].TopicPartition)
 		})
 		return out
 	}
@@ -457,91 +316,11 @@ func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
 	return out
 }
 
-// CheckMember tells whether a member of a group may fetch with this epoch.
+// Exists tells whether there is a group of that name.
 func (c *Coordinator) Exists(group string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.groups[group] != nil
-}
-
-// Delete deletes an empty group with its offsets.
-func (c *Coordinator) Delete(group string, reply func(error)) {
-	c.do(func(s *step) {
-		g := c.groups[group]
-		var err error
-		switch {
-		case group == "":
-			err = ErrInvalidGroup
-		case g == nil:
-			err = ErrGroupNotFound
-		case g.state != Empty || len(g.members) > 0:
-			err = ErrGroupNotEmpty
-		}
-		if err != nil {
-			s.answer(func() { reply(err) })
-			return
-		}
-		clear(g.pending)
-		all := make([]TopicPartition, 0, len(g.offsets))
-		for tp := range g.offsets {
-			all = append(all, tp)
-		}
-		c.drop(s, g, all, reply)
-	})
-}
-
-// DeleteOffsets deletes committed offsets of topics that the group does not
-// subscribe to. reply gets one error for each partition.
-func (c *Coordinator) DeleteOffsets(group string, parts []TopicPartition, reply func([]error, error)) {
-	c.do(func(s *step) {
-		g := c.groups[group]
-		if g == nil {
-			s.answer(func() { reply(nil, ErrGroupNotFound) })
-			return
-		}
-		if g.state != Empty && g.protoType != "consumer" {
-			s.answer(func() { reply(nil, ErrGroupNotEmpty) })
-			return
-		}
-		topics, _ := g.subscribed()
-		errs := make([]error, len(parts))
-		var gone []TopicPartition
-		for i, tp := range parts {
-			if len(g.members) > 0 && topics[tp.Topic] {
-				errs[i] = ErrSubscribed
-			} else if _, ok := g.offsets[tp]; ok {
-				gone = append(gone, tp)
-			}
-		}
-		if len(gone) == 0 {
-			s.answer(func() { reply(errs, nil) })
-			return
-		}
-		var r []Record
-		for _, tp := range gone {
-			delete(g.offsets, tp)
-			r = append(r, offsetRecord(g.id, tp, nil))
-		}
-		p := c.PartitionFor(g.id)
-		s.answer(func() { c.opt.Log.Append(p, r, func(err error) { reply(errs, err) }) })
-	})
-}
-
-// TopicDeleted forgets the offsets of a topic that is gone.
-func (c *Coordinator) TopicDeleted(topic string) {
-	c.do(func(s *step) {
-		for _, g := range c.groups {
-			var gone []TopicPartition
-			for tp := range g.offsets {
-				if tp.Topic == topic {
-					gone = append(gone, tp)
-				}
-			}
-			if len(gone) > 0 {
-				c.drop(s, g, gone, nil)
-			}
-		}
-	})
 }
 
 // Partitions is the number of partitions of __consumer_offsets.

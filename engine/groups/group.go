@@ -68,6 +68,10 @@ type TopicPartition struct {
 	Partition int32
 }
 
+func (a TopicPartition) less(b TopicPartition) bool {
+	return a.Topic < b.Topic || a.Topic == b.Topic && a.Partition < b.Partition
+}
+
 // Offset is a committed offset.
 type Offset struct {
 	Offset      int64
@@ -96,7 +100,7 @@ type group struct {
 	syncBy    int64 // by which all must have asked for their assignment, ms; 0: have
 	assigning bool  // the leader's assignment is being stored
 	joined    int64
-	hasMeta   bool // a group metadata record exists
+	hasMeta   bool  // a group metadata record exists
 	wake      int64 // when the timer looks at the group; 0: not
 	index     int   // in the timer's heap
 }
@@ -107,6 +111,9 @@ func newGroup(id string, now int64) *group {
 }
 
 func (g *group) enter(s State, now int64) { g.state, g.sinceMs = s, now }
+
+// idle tells whether nothing is left that the group would be kept for.
+func (g *group) idle() bool { return g.state == Empty && len(g.offsets) == 0 && len(g.pending) == 0 }
 
 // byOrder lists the members in order of joining.
 func (g *group) byOrder() []*member {

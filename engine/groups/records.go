@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -107,7 +108,13 @@ func (c *Coordinator) replayGroup(key, value []byte) error {
 		return fmt.Errorf("group key: %w", err)
 	}
 	if value == nil {
-		delete(c.groups, k.Group)
+		// Offsets have tombstones of their own.
+		if g := c.groups[k.Group]; g != nil {
+			delete(c.groups, k.Group)
+			if len(g.offsets) > 0 {
+				c.groupFor(k.Group, g.sinceMs).offsets = g.offsets
+			}
+		}
 		return nil
 	}
 	var v kmsg.GroupMetadataValue
@@ -127,8 +134,8 @@ func (c *Coordinator) replayGroup(key, value []byte) error {
 	for _, m := range v.Members {
 		g.joined++
 		n := &member{id: m.MemberID, instance: m.InstanceID, clientID: m.ClientID, clientHost: m.ClientHost,
-			sessionMs: int64(m.SessionTimeoutMillis), rebalMs: int64(m.RebalanceTimeoutMillis), order: g.joined,
-			protocols: []Protocol{{g.protocol, m.Subscription}}, assignment: m.Assignment}
+			sessionMs: max(int64(m.SessionTimeoutMillis), 1), rebalMs: max(int64(m.RebalanceTimeoutMillis), minRebalanceMs), order: g.joined,
+			protocols: []Protocol{{g.protocol, bytes.Clone(m.Subscription)}}, assignment: bytes.Clone(m.Assignment)}
 		g.members[n.id] = n
 		if n.instance != nil {
 			g.static[*n.instance] = n.id

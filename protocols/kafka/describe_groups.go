@@ -23,9 +23,7 @@ func serveDescribeGroups(r *request) {
 		g.Group = id
 		d, ok := r.srv.engine.Groups().Describe(id)
 		g.State, g.ProtocolType, g.Protocol = d.State.String(), d.ProtoType, d.Protocol
-		if id == "" {
-			g.ErrorCode, g.State = kerr.InvalidGroupID.Code, ""
-		} else if !ok && r.version >= 6 {
+		if !ok && r.version >= 6 {
 			msg := fmt.Sprintf("Group %s not found.", id)
 			g.ErrorCode, g.ErrorMessage = kerr.GroupIDNotFound.Code, &msg
 		}

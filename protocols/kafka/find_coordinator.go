@@ -28,9 +28,6 @@ func serveFindCoordinator(r *request) {
 			case req.CoordinatorType != coordinatorGroup:
 				c.ErrorCode = kerr.InvalidRequest.Code
 				msg = "Only group coordinators are served."
-			case key == "":
-				// As Kafka, which takes the empty group for one of the oldest clients.
-				c.ErrorCode = 0
 			case err != nil:
 				c.ErrorCode = kerr.CoordinatorNotAvailable.Code
 			}

@@ -29,11 +29,7 @@ func serveOffsetFetch(r *request) {
 		g := &req.Groups[i]
 		rg := kmsg.NewOffsetFetchResponseGroup()
 		rg.Group = g.Group
-		if g.Group == "" {
-			rg.ErrorCode = kerr.InvalidGroupID.Code
-		} else {
-			r.fetchGroup(g, &rg)
-		}
+		r.fetchGroup(g, &rg)
 		resp.Groups = append(resp.Groups, rg)
 	}
 	r.reply(resp)

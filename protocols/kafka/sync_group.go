@@ -18,6 +18,13 @@ func serveSyncGroup(r *request) {
 	for _, a := range req.GroupAssignment {
 		q.Assignments[a.MemberID] = a.MemberAssignment
 	}
+	if r.version >= 5 && (q.ProtoType == nil || q.Protocol == nil) {
+		// The fields may be null on the wire, but must be told from this version on.
+		resp := req.ResponseKind().(*kmsg.SyncGroupResponse)
+		resp.ErrorCode, resp.MemberAssignment = groupCode(groups.ErrInconsistentProtocol), []byte{}
+		r.reply(resp)
+		return
+	}
 	r.srv.engine.Groups().Sync(q, func(res groups.SyncResult) {
 		resp := req.ResponseKind().(*kmsg.SyncGroupResponse)
 		resp.ErrorCode = groupCode(res.Err)
