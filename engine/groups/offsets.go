@@ -1,6 +1,10 @@
 package groups
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"sort"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // CommitRequest stores offsets of a group (OffsetCommit).
 type CommitRequest struct {
@@ -92,5 +96,6 @@ func (g *group) expired(now, retentionMs int64) []TopicPartition {
 			out = append(out, tp)
 		}
 	}
+	sort.Slice(out, func(i, j int) bool { return out[i].less(out[j]) })
 	return out
 }
