@@ -78,8 +78,12 @@ type Offset struct {
 	LeaderEpoch int32 // -1: unknown
 	Metadata    string
 	CommitMs    int64
-	ExpireMs    int64 // -1: by offsets.retention.minutes
+	ExpireMs    int64    // -1: by offsets.retention.minutes
+	TopicID     [16]byte // zero: unknown, as in records of Kafka before 4.2
 }
+
+// NoOffset stands for the offset that nobody has committed.
+var NoOffset = Offset{Offset: -1, LeaderEpoch: -1, ExpireMs: -1}
 
 // group is one group. Methods are steps: they change it and add effects.
 type group struct {
