@@ -19,11 +19,12 @@ type fakeLog struct {
 	hold, fail bool
 	held       []func()
 	written    []Record
+	at         []int32         // partition of each
 	unsaved    map[string]bool // groups whose last metadata was not stored
 	print      func(format string, args ...any)
 }
 
-func (l *fakeLog) Append(_ int32, records []Record, done func(error)) {
+func (l *fakeLog) Append(partition int32, records []Record, done func(error)) {
 	f := func() {
 		for _, r := range records {
 			what, group := showRecord(r)
@@ -31,6 +32,7 @@ func (l *fakeLog) Append(_ int32, records []Record, done func(error)) {
 				l.print("lost %s", what)
 			} else {
 				l.print("write %s", what)
+				l.at = append(l.at, partition)
 				l.written = append(l.written, Record{append([]byte{}, r.Key...), append([]byte(nil), r.Value...)})
 			}
 			if group != "" {
@@ -244,6 +246,8 @@ func (h *harness) do(line string) {
 	case "restart":
 		h.c = h.replayed()
 		h.c.begin()
+	case "snapshot":
+		h.snapshot(group)
 	case "describe":
 		d, ok := h.c.Describe(group)
 		h.print("%s exists=%v %s type=%s protocol=%s", d.Group, ok, d.State, d.ProtoType, d.Protocol)
@@ -257,6 +261,30 @@ func (h *harness) do(line string) {
 	default:
 		panic("no such command: " + line)
 	}
+}
+
+// snapshot has the log of a group's partition begin with a snapshot.
+func (h *harness) snapshot(group string) {
+	p := h.c.PartitionFor(group)
+	ok := h.c.Snapshot(p, func(records []Record) {
+		var written []Record
+		var at []int32
+		for i, r := range h.log.written {
+			if h.log.at[i] != p {
+				written, at = append(written, r), append(at, h.log.at[i])
+			}
+		}
+		for _, r := range records {
+			what, id := showRecord(r)
+			h.print("snapshot %s", what)
+			written, at = append(written, r), append(at, p)
+			if id != "" {
+				h.log.unsaved[id] = false
+			}
+		}
+		h.log.written, h.log.at = written, at
+	})
+	h.print("snapshot %v", ok)
 }
 
 // advance moves the clock, and wakes the coordinator whenever it wants to be.
