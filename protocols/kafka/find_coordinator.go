@@ -14,7 +14,11 @@ import (
 // Nothing stops the empty group: the oldest clients commit offsets under it.
 func init() { register(10, 0, 6, serveFindCoordinator) }
 
-const coordinatorGroup = 0
+// Types of coordinators; 1 is that of transactions.
+const (
+	coordinatorGroup = 0
+	coordinatorShare = 2
+)
 
 // Kafka's texts for the codes that FindCoordinator answers.
 const (
@@ -41,8 +45,8 @@ func serveFindCoordinator(r *request) {
 		}
 		for _, key := range req.CoordinatorKeys {
 			c, msg := r.coordinator(req.CoordinatorType, key, err)
-			// From here on Kafka explains only what the client did wrong.
-			if c.ErrorCode != kerr.InvalidRequest.Code {
+			// From here on Kafka explains only types that do not exist.
+			if c.ErrorCode != kerr.InvalidRequest.Code || req.CoordinatorType == coordinatorShare {
 				msg = ""
 			}
 			c.ErrorMessage = &msg
