@@ -159,9 +159,6 @@ func (e *Engine) allPartitions() []*Partition {
 	for _, parts := range e.byTopic {
 		out = append(out, parts...)
 	}
-	if e.metaPart != nil {
-		out = append(out, e.metaPart)
-	}
 	return out
 }
 

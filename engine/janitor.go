@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/spatemq/spate/engine/catalog"
 	"github.com/spatemq/spate/engine/disk"
 	"github.com/spatemq/spate/engine/index"
 )
@@ -38,6 +39,7 @@ func (j *janitor) run(stop <-chan struct{}) {
 			return
 		}
 		j.sweep()
+		j.rollInternal()
 	}
 }
 
@@ -74,7 +76,7 @@ func (p *Partition) retainedFrom(now int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from := p.ix.LogStart
-	if t == nil || !t.Settings.CleanupDelete {
+	if p.stream == catalog.MetadataStream || !t.Settings.CleanupDelete {
 		return from
 	}
 	if ms := t.Settings.RetentionMs; ms >= 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/spatemq/spate/engine/catalog"
 	"github.com/spatemq/spate/engine/commitlog"
 )
 
@@ -9,7 +10,7 @@ import (
 // goroutine.
 func (p *Partition) DeleteRecords(before int64, done func(logStart int64, err error)) {
 	t := p.topic.Load().topic
-	if t.Settings.CleanupCompact && !t.Settings.CleanupDelete {
+	if p.stream == catalog.MetadataStream || t.Settings.CleanupCompact && !t.Settings.CleanupDelete {
 		done(-1, ErrPolicy)
 		return
 	}

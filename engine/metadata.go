@@ -92,6 +92,8 @@ func (e *Engine) apply(ev catalog.Event) {
 		panic(fmt.Sprintf("BUG: durable event cannot be applied: %v", err))
 	}
 	switch b := ev.Body.(type) {
+	case catalog.ClusterCreated:
+		e.install(e.catalog.TopicByID(catalog.MetadataTopicID), nil)
 	case catalog.TopicCreated:
 		e.install(e.catalog.TopicByID(b.ID), nil)
 	case catalog.PartitionsAdded:
@@ -115,6 +117,10 @@ func (e *Engine) install(t *catalog.Topic, found map[uint64]*recovered) {
 	parts := e.byTopic[t.ID]
 	grown := append(make([]*Partition, 0, len(t.Streams)), parts...)
 	for i := len(parts); i < len(t.Streams); i++ {
+		if t.Streams[i] == catalog.MetadataStream {
+			grown = append(grown, e.metaPart) // it was there before its topic
+			continue
+		}
 		p := &Partition{vol: e.vol, index: int32(i), stream: t.Streams[i]}
 		p.ix.ID = p.stream
 		if r := found[p.stream]; r != nil {

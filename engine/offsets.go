@@ -138,3 +138,28 @@ func (e *Engine) openGroups() error {
 	e.groups.Start()
 	return nil
 }
+
+// rollOffsets appends what is in force in one partition of __consumer_offsets
+// and tells where that begins; -1 if it cannot be done now.
+func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
+	r := &rollout{left: 1, base: -1, done: done}
+	e.groups.Snapshot(p.index, func(records []groups.Record, ok bool) {
+		if !ok {
+			r.finish(nil)
+			return
+		}
+		r.base = p.LogEnd()
+		now := e.now().UnixMilli()
+		for len(records) > 0 {
+			n := min(len(records), rollBatchEvents)
+			w := batch.NewBuilder(batch.NewOptions())
+			for _, rec := range records[:n] {
+				w.Append(now, rec.Key, rec.Value)
+			}
+			r.add(p, w.Finish())
+			records = records[n:]
+		}
+		p.vol.log.Kick()
+		r.finish(nil)
+	})
+}

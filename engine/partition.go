@@ -141,6 +141,7 @@ type Partition struct {
 	touched uint32         // segment in which the producer state last changed
 	waiters []Waiter
 	deleted bool
+	rolling bool // being rewritten at the log's end
 }
 
 // topicState is what a partition needs of its topic, replaced as a whole when

@@ -148,6 +148,7 @@ func (p *Partition) readCold(q ReadRequest, r *ReadResult) {
 		return
 	}
 	q.MaxBytes = min(q.MaxBytes, coldReadBytes)
+	p.vol.readAhead(runs, index.FindRun(runs, q.Offset), q.MaxBytes)
 	for i := index.FindRun(runs, q.Offset); i < len(runs) && runs[i].Base < hw; i++ {
 		if runs[i].Bytes == 0 {
 			if r.Bytes == 0 && q.Offset < part.RunEnd(runs, i) {
@@ -161,6 +162,24 @@ func (p *Partition) readCold(q ReadRequest, r *ReadResult) {
 		if !p.readRunCold(&runs[i], q, hw, r) {
 			return
 		}
+	}
+}
+
+// readAhead has the log read on behind run i when the partition's runs lie close
+// together there: then what is read in passing is what is wanted next. For a
+// partition among many it would only cost the others their slots.
+func (v *volume) readAhead(runs []index.Run, i, want int) {
+	if i >= len(runs) || v.log.IsHot(runs[i].LSN, int(runs[i].Bytes)) {
+		return
+	}
+	first, bytes := runs[i].LSN, 0
+	last := first
+	for ; i < len(runs) && bytes < 2*want; i++ {
+		bytes += int(runs[i].Bytes)
+		last = runs[i].LSN + uint64(runs[i].Bytes)
+	}
+	if span := last - first; span < 2*uint64(bytes) {
+		v.log.Prefetch(first, int(span))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spatemq/spate/engine/batch"
 	"github.com/spatemq/spate/engine/catalog"
 	"github.com/spatemq/spate/engine/commitlog"
+	"github.com/spatemq/spate/engine/config"
 	"github.com/spatemq/spate/engine/disk"
 	"github.com/spatemq/spate/engine/index"
 	"github.com/spatemq/spate/engine/txn"
@@ -335,7 +336,7 @@ func (e *Engine) replayCatalog(streams map[uint64]*recovered) error {
 	if r := streams[p.stream]; r != nil {
 		r.into(p)
 	}
-	p.topic.Store(&topicState{policy: batch.DefaultPolicy()})
+	p.topic.Store(newTopicState(&catalog.Topic{Name: catalog.MetadataTopic, Internal: true, Settings: config.NewTopic(nil, config.Layers{})}))
 	e.metaPart = p
 	err := readAll(p, func(r *batch.Record) error {
 		ev, err := catalog.Decode(r.Key, r.Value)

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	abi "github.com/iceber/iouring-go/syscall"
+	"golang.org/x/sys/unix"
 )
 
 func openFds(t *testing.T) int {
@@ -195,4 +197,99 @@ func TestTransferResults(t *testing.T) {
 			t.Errorf("%+v: got %d, %v", tc, q.N, q.Err)
 		}
 	}
+}
+
+// TestMemlockLimit: a process that may not lock so much memory is told, and the
+// ring works without the buffer.
+func TestMemlockLimit(t *testing.T) {
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &old); err != nil {
+		t.Fatal(err)
+	}
+	low := unix.Rlimit{Cur: 64 << 10, Max: old.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &low); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old)
+	rings := make(chan *Ring, 1)
+	failures := make(chan error, 1)
+	go func() {
+		// The ring is accounted as its maker's rights demand; this thread gives up
+		// those of root and ends with the goroutine.
+		runtime.LockOSThread()
+		if err := dropMemlockRight(); err != nil {
+			failures <- err
+			return
+		}
+		r, err := New(Config{Depth: 4, MaxBuffers: 2})
+		if err != nil {
+			failures <- err
+			return
+		}
+		rings <- r
+	}()
+	var r *Ring
+	select {
+	case err := <-failures:
+		if errors.Is(err, ErrUnsupported) {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	case r = <-rings:
+	}
+	defer r.Close()
+	buf := mapped(t, 1<<20)
+	if _, err := r.RegisterBuffer(buf); !errors.Is(err, syscall.ENOMEM) {
+		t.Fatalf("1 MiB registered with a limit of 64 KiB: %v", err)
+	}
+	if _, err := r.RegisterBuffer(mapped(t, blockSize)); err != nil {
+		t.Errorf("within the limit: %v", err)
+	}
+	f := openFile(t, "f")
+	q := &Request{Op: WriteSync, Fd: int(f.Fd()), Buf: buf}
+	run(t, r, q)
+	if q.Err != nil {
+		t.Error(q.Err)
+	}
+}
+
+// dropMemlockRight takes CAP_IPC_LOCK from the calling thread.
+func dropMemlockRight() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return err
+	}
+	data[0].Effective &^= 1 << unix.CAP_IPC_LOCK
+	return unix.Capset(&header, &data[0])
+}
+
+// TestSubmittingThreadEnds: requests are done, if perhaps with an error, when the
+// thread that submitted them ends. EFAULT comes from the kernel starting what is
+// left without that thread's memory.
+func TestSubmittingThreadEnds(t *testing.T) {
+	bothWaits(t, Config{Depth: 32}, func(t *testing.T, r *Ring) {
+		f := openFile(t, "f")
+		buf := mapped(t, blockSize)
+		waits := make(chan func(), 1)
+		var reqs []*Request
+		for i := range 64 {
+			reqs = append(reqs, &Request{Op: WriteSync, Fd: int(f.Fd()), Buf: buf, Off: int64(i) * blockSize})
+		}
+		go func() {
+			runtime.LockOSThread() // and never unlocked: the thread ends here
+			waits <- start(t, r, reqs...)
+		}()
+		(<-waits)()
+		failed := 0
+		for _, q := range reqs {
+			if q.Err != nil {
+				failed++
+			}
+			if q.Err != nil && q.Err != syscall.ECANCELED && q.Err != syscall.EFAULT {
+				t.Error(q.Err)
+			}
+		}
+		t.Logf("%d of %d requests failed", failed, len(reqs))
+	})
 }

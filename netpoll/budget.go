@@ -2,7 +2,9 @@ package netpoll
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
+	"unsafe"
 )
 
 // Budget is the memory that all frames of a server may take together. A
@@ -10,15 +12,25 @@ import (
 type Budget struct {
 	limit int64
 
-	mu      sync.Mutex
-	used    int64
-	waiters []budgetWaiter
+	mu    sync.Mutex
+	used  int64
+	queue []*budgetWaiter // oldest first
 }
 
+// budgetWaiter is one connection's claim; it is used again for each frame.
 type budgetWaiter struct {
+	grant func() // called without locks when the bytes have been reserved
 	n     int64
-	grant func()
+	state waiterState
 }
+
+type waiterState uint8
+
+const (
+	waiterIdle    waiterState = iota
+	waiterQueued              // in Budget.queue
+	waiterGranted             // bytes reserved; accept has not been called yet
+)
 
 // NewBudget allows limit bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
@@ -31,34 +43,79 @@ func (b *Budget) Used() int64 {
 }
 
 // take reserves n bytes. If they are not to be had now it returns false and
-// calls grant later, in order, with the bytes reserved. One frame alone may be
-// larger than the limit when nothing else is used, so that nobody waits for ever.
-func (b *Budget) take(n int64, grant func()) bool {
+// calls w.grant later, in order, with the bytes reserved; then accept or cancel
+// must be called. One frame alone may be larger than the limit when nothing else
+// is used, so that nobody waits for ever.
+func (b *Budget) take(w *budgetWaiter, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.waiters) == 0 && b.fits(n) {
+	if w.state != waiterIdle {
+		panic("BUG: a connection waits for memory twice")
+	}
+	if len(b.queue) == 0 && b.fits(n) {
 		b.used += n
 		return true
 	}
-	b.waiters = append(b.waiters, budgetWaiter{n, grant})
+	w.n, w.state = n, waiterQueued
+	b.queue = append(b.queue, w)
 	return false
 }
 
-func (b *Budget) fits(n int64) bool { return b.used == 0 || b.used+n <= b.limit }
+// accept takes over the bytes that were granted.
+func (b *Budget) accept(w *budgetWaiter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.state != waiterGranted {
+		panic("BUG: memory accepted that was not granted")
+	}
+	w.state = waiterIdle
+}
+
+// cancel gives up a claim, whether it waits, has been granted or is none. Its
+// connection has ended; others that waited behind it may now have their turn.
+func (b *Budget) cancel(w *budgetWaiter) {
+	b.mu.Lock()
+	switch w.state {
+	case waiterQueued:
+		i := slices.Index(b.queue, w)
+		b.queue = slices.Delete(b.queue, i, i+1)
+	case waiterGranted:
+		b.used -= w.n
+	}
+	w.state = waiterIdle
+	b.grantUnlock()
+}
 
 // give returns n bytes.
 func (b *Budget) give(n int64) {
 	b.mu.Lock()
 	b.used -= n
-	var ready []func()
-	for len(b.waiters) > 0 && b.fits(b.waiters[0].n) {
-		b.used += b.waiters[0].n
-		ready = append(ready, b.waiters[0].grant)
-		b.waiters = b.waiters[1:]
+	if b.used < 0 {
+		b.mu.Unlock()
+		panic("BUG: more frame memory returned than taken; a frame was freed twice")
 	}
+	b.grantUnlock()
+}
+
+func (b *Budget) fits(n int64) bool { return b.used == 0 || b.used+n <= b.limit }
+
+// grantUnlock grants what fits, in order, and unlocks.
+func (b *Budget) grantUnlock() {
+	n := 0
+	for n < len(b.queue) && b.fits(b.queue[n].n) {
+		b.used += b.queue[n].n
+		b.queue[n].state = waiterGranted
+		n++
+	}
+	if n == 0 {
+		b.mu.Unlock()
+		return
+	}
+	ready := slices.Clone(b.queue[:n])
+	b.queue = slices.Delete(b.queue, 0, n)
 	b.mu.Unlock()
-	for _, f := range ready {
-		f()
+	for _, w := range ready {
+		w.grant()
 	}
 }
 
@@ -84,9 +141,8 @@ func getFrame(n int) []byte {
 	if size > 1<<maxClassBits {
 		return make([]byte, n)
 	}
-	c := bits.Len(uint(size)) - 1 - minClassBits
-	if p, ok := framePools[c].Get().(*[]byte); ok {
-		return (*p)[:n]
+	if p, ok := framePools[frameClass(size)].Get().(*byte); ok {
+		return unsafe.Slice(p, size)[:n]
 	}
 	return make([]byte, n, size)
 }
@@ -96,6 +152,8 @@ func putFrame(buf []byte) {
 	if size > 1<<maxClassBits || size < 1<<minClassBits || size&(size-1) != 0 {
 		return
 	}
-	buf = buf[:size]
-	framePools[bits.Len(uint(size))-1-minClassBits].Put(&buf)
+	// The pointer alone goes into the pool: a slice would be allocated for it.
+	framePools[frameClass(size)].Put(unsafe.SliceData(buf))
 }
+
+func frameClass(size int) int { return bits.Len(uint(size)) - 1 - minClassBits }

@@ -14,8 +14,10 @@ import (
 var (
 	errPeerClosed = errors.New("closed by the peer")
 	errIdle       = errors.New("idle for too long")
+	errHalf       = errors.New("peer has stopped in the middle of a frame")
 	errStalled    = errors.New("peer takes no answers")
 	errStopping   = errors.New("server is stopping")
+	errLinger     = errors.New("answers were not taken in time after the connection was to be closed")
 	errPanic      = errors.New("internal error")
 )
 
@@ -27,7 +29,11 @@ type wire interface {
 	flushSoon()
 	// listen turns reading on or off. Loop only.
 	listen(on bool)
-	// shut closes the socket. Loop only, once.
+	// linger tells the client that no more comes, reads without use until the
+	// client is done too, and ends the connection. Loop only, once.
+	linger()
+	// shut closes the socket, releases the replies and has the server forget the
+	// connection, now or soon. Loop only, once.
 	shut()
 }
 
@@ -44,15 +50,18 @@ type conn struct {
 	replies  replies
 
 	// Loop only:
-	framer  framer
-	paused  bool
-	starved bool // waits for the budget
-	pumping bool
-	eof     bool
-	ended   bool
-	closing error // no more reading; ends when all answers are written
-	closeBy time.Time
+	framer    framer
+	paused    bool
+	starved   bool // waits for the budget
+	pumping   bool
+	eof       bool
+	closing   error // no more reading; ends when all answers are written
+	lingering bool  // all is written; what still comes is read without use
+	orderly   bool  // ends with nothing owed
 
+	ended   atomic.Bool  // set on the loop
+	closeBy atomic.Int64 // unix ns when closing has taken too long; 0 for no limit
+	filling atomic.Bool  // a frame has begun and is not whole
 	active  atomic.Int64 // unix ns of the last byte in or out
 	drained atomic.Int64 // unix ns when the socket last took a byte or had nothing to take
 }
@@ -67,7 +76,7 @@ func (c *conn) wantFlush()                { c.wire.flushSoon() }
 
 // held tells that no further frame may be begun.
 func (c *conn) held() bool {
-	if c.paused || c.starved || c.ended || c.closing != nil {
+	if c.paused || c.starved || c.ended.Load() || c.closing != nil {
 		return true
 	}
 	r := &c.replies
@@ -85,29 +94,30 @@ func (c *conn) Resume() {
 	}
 }
 
-// granted is called when the budget has reserved memory for the next frame.
-func (c *conn) granted() {
-	size := c.framer.size
-	if !c.wire.post(func() {
-		if c.ended {
-			c.srv.opt.Budget.give(int64(frameBytes(size)))
-			return
-		}
-		c.starved = false
-		if err := c.framer.begin(); err != nil {
-			c.finish(err)
-			return
-		}
-		c.pump()
-	}) {
-		c.srv.opt.Budget.give(int64(frameBytes(size)))
+// granted is called, on any goroutine, when the budget has reserved memory for
+// the next frame. If the connection ends first, framer.drop returns it.
+func (c *conn) granted() { c.wire.post(c.startFrame) }
+
+func (c *conn) startFrame() {
+	if !c.starved {
+		return
 	}
+	c.starved = false
+	c.srv.opt.Budget.accept(&c.framer.claim)
+	c.pumping = true
+	err := c.framer.begin()
+	c.pumping = false
+	if err != nil {
+		c.finish(err)
+		return
+	}
+	c.pump()
 }
 
 // pump goes on with what was kept back and turns reading on again. A session
 // that resumes from within Frame does not come here twice.
 func (c *conn) pump() {
-	if c.pumping || c.ended {
+	if c.pumping || c.ended.Load() {
 		return
 	}
 	c.pumping = true
@@ -120,6 +130,7 @@ func (c *conn) pump() {
 	}
 	if !c.held() && len(c.framer.rest) == 0 {
 		c.wire.listen(true)
+		c.settle()
 	}
 }
 
@@ -140,9 +151,6 @@ func (c *conn) guard(fn func()) {
 // Free returns a frame's memory.
 func (c *conn) Free(buf []byte) {
 	n := int64(cap(buf))
-	if cap(buf) > 1<<maxClassBits {
-		n = int64(len(buf))
-	}
 	putFrame(buf)
 	c.srv.opt.Budget.give(n)
 }
@@ -153,41 +161,63 @@ func (c *conn) Close(reason error) {
 }
 
 // finish stops reading and ends the connection when every reserved place has
-// been filled and written, at the latest after the linger timeout.
+// been filled and written, at the latest after the linger timeout. A server that
+// stops has its own limit.
 func (c *conn) finish(reason error) {
-	if c.ended || c.closing != nil {
+	if c.lingering && reason == errStopping {
+		c.end(reason)
+	}
+	if c.ended.Load() || c.closing != nil {
 		return
 	}
 	if reason == nil {
 		reason = errPeerClosed
 	}
 	c.closing = reason
-	c.closeBy = time.Now().Add(c.srv.opt.LingerTimeout)
+	if reason != errStopping {
+		c.closeBy.Store(time.Now().Add(c.srv.opt.LingerTimeout).UnixNano())
+	}
 	c.wire.listen(false)
+	c.framer.drop()
 	c.wire.flushSoon()
 }
 
 // settle ends a closing or half-closed connection that owes nothing more.
 func (c *conn) settle() {
-	if !c.ended && (c.closing != nil || c.eof) && c.replies.open() == 0 {
-		reason := c.closing
-		if reason == nil {
-			reason = errPeerClosed
-		}
-		c.end(reason)
+	if c.ended.Load() || c.replies.open() > 0 {
+		return
 	}
+	if c.closing != nil {
+		c.hangUp()
+	} else if c.eof && !c.held() && len(c.framer.rest) == 0 {
+		c.orderly = true
+		c.end(errPeerClosed)
+	}
+}
+
+// hangUp ends a closing connection whose answers have all been written. If the
+// client may still be sending, the socket is not closed at once: the kernel
+// would reset the connection, and the client could lose the answers.
+func (c *conn) hangUp() {
+	if c.lingering {
+		return
+	}
+	c.orderly = true
+	if c.eof || c.closing == errStopping {
+		c.end(c.closing)
+		return
+	}
+	c.lingering = true
+	c.wire.linger()
 }
 
 // end closes the connection now.
 func (c *conn) end(reason error) {
-	if c.ended {
+	if c.ended.Swap(true) {
 		return
 	}
-	c.ended = true
 	c.wire.shut()
-	c.replies.kill()
 	c.framer.drop()
-	c.srv.forget(c)
 	c.srv.opt.Logger.Debug("connection closed", "listener", c.lis.Name, "remote", c.remote, "reason", reason)
 	defer func() {
 		if p := recover(); p != nil {
@@ -200,16 +230,24 @@ func (c *conn) end(reason error) {
 	}
 }
 
-// tick applies the timeouts.
-func (c *conn) tick(now time.Time) {
+// overdue applies the timeouts and returns why the connection has to end, nil if
+// it may stay. Any goroutine.
+func (c *conn) overdue(now time.Time) error {
 	ns := now.UnixNano()
-	switch {
-	case c.ended:
-	case c.closing != nil && now.After(c.closeBy):
-		c.end(c.closing)
-	case c.Unsent() > 0 && ns-c.drained.Load() > int64(c.srv.opt.StallTimeout):
-		c.end(errStalled)
-	case c.replies.open() == 0 && ns-c.active.Load() > int64(c.srv.opt.IdleTimeout):
-		c.end(errIdle)
+	open, waiting := c.replies.load()
+	if waiting == 0 {
+		c.drained.Store(ns)
 	}
+	closeBy := c.closeBy.Load()
+	switch {
+	case closeBy != 0 && ns > closeBy:
+		return errLinger
+	case waiting > 0 && ns-c.drained.Load() > int64(c.srv.opt.StallTimeout):
+		return errStalled
+	case c.filling.Load() && ns-c.active.Load() > int64(c.srv.opt.StallTimeout):
+		return errHalf
+	case open == 0 && ns-c.active.Load() > int64(c.srv.opt.IdleTimeout):
+		return errIdle
+	}
+	return nil
 }

@@ -17,7 +17,8 @@ type framer struct {
 	frame []byte // being filled, nil between frames
 	got   int    // bytes in frame
 	rest  []byte // bytes read and not yet looked at, while paused
-	size  int    // of a frame that waits for memory
+	size  int    // of the frame whose head has been read
+	claim budgetWaiter
 }
 
 // direct is where the next bytes of a large frame belong, to be read into
@@ -38,40 +39,47 @@ func (f *framer) wrote(n int) error {
 // feed takes bytes from the socket. What cannot be taken now, because the
 // session has paused or memory is short, is kept in rest.
 func (f *framer) feed(data []byte) error {
-	for len(data) > 0 && !f.c.held() {
-		if f.frame == nil {
-			n, err := f.takeHead(data)
-			if err != nil {
-				return err
-			}
-			data = data[n:]
-			continue
-		}
-		n := copy(f.frame[f.got:], data)
-		f.got += n
-		data = data[n:]
-		if err := f.deliver(); err != nil {
-			return err
-		}
-	}
-	if len(data) > 0 {
-		f.rest = append(f.rest[:0], data...)
-	}
-	return nil
+	left, err := f.cut(data)
+	f.rest = append(f.rest[:0], left...)
+	return err
 }
 
 // again feeds what was kept.
 func (f *framer) again() error {
-	if len(f.rest) == 0 {
-		return nil
+	left, err := f.cut(f.rest)
+	f.rest = left
+	if len(left) == 0 {
+		f.rest = nil // most connections never need it again
 	}
-	data := f.rest
-	f.rest = nil
-	return f.feed(data)
+	return err
+}
+
+// cut makes frames of data until it is used up or the connection has to wait,
+// and returns what is left.
+func (f *framer) cut(data []byte) ([]byte, error) {
+	for len(data) > 0 && !f.c.held() {
+		var n int
+		var err error
+		if f.frame == nil {
+			n, err = f.takeHead(data)
+		} else {
+			n = copy(f.frame[f.got:], data)
+			f.got += n
+			err = f.deliver()
+		}
+		if err != nil {
+			return nil, err
+		}
+		data = data[n:]
+	}
+	return data, nil
 }
 
 func (f *framer) takeHead(data []byte) (int, error) {
 	need := f.c.session.HeadBytes()
+	if need < 1 || need > maxHeadBytes {
+		panic(fmt.Sprintf("BUG: a head of %d bytes; want 1 to %d", need, maxHeadBytes))
+	}
 	n := copy(f.head[f.heads:need], data)
 	f.heads += n
 	if f.heads < need {
@@ -85,7 +93,7 @@ func (f *framer) takeHead(data []byte) (int, error) {
 		return n, fmt.Errorf("%w: %d bytes with a head of %d", errFrame, size, need)
 	}
 	f.size = size
-	if f.c.srv.opt.Budget.take(int64(frameBytes(size)), f.c.granted) {
+	if f.c.srv.opt.Budget.take(&f.claim, int64(frameBytes(size))) {
 		return n, f.begin()
 	}
 	f.c.starved = true
@@ -97,6 +105,7 @@ func (f *framer) begin() error {
 	f.frame = getFrame(f.size)
 	f.got = copy(f.frame, f.head[:f.heads])
 	f.heads = 0
+	f.c.filling.Store(true)
 	return f.deliver()
 }
 
@@ -107,14 +116,19 @@ func (f *framer) deliver() error {
 	}
 	buf := f.frame
 	f.frame, f.got = nil, 0
+	f.c.filling.Store(false)
 	return f.c.session.Frame(buf)
 }
 
-// drop gives back what an ended connection holds.
+// drop gives back what a connection that reads no more holds: a frame begun,
+// and memory waited for or granted and not yet used.
 func (f *framer) drop() {
+	f.c.srv.opt.Budget.cancel(&f.claim)
+	f.c.starved = false
 	if f.frame != nil {
 		f.c.Free(f.frame)
-		f.frame = nil
+		f.frame, f.got = nil, 0
+		f.c.filling.Store(false)
 	}
 	f.rest = nil
 }

@@ -32,7 +32,13 @@ type loop struct {
 	busy  bool // the loop will look at dirty and tasks before it sleeps
 	dirty []*tcpConn
 	tasks []func()
-	ended bool
+	ended bool // takes no more tasks; the poller may be closed
+
+	// Loop only: the lists that were worked on last, to be used again, and drain
+	// as a task.
+	idleTasks []func()
+	idleDirty []*tcpConn
+	wake      queue.Func
 }
 
 func newLoop(srv *Server) (*loop, error) {
@@ -40,7 +46,9 @@ func newLoop(srv *Server) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loop{srv: srv, poller: p, buf: make([]byte, readBytes), conns: map[int]*tcpConn{}, accept: map[int]*listener{}}, nil
+	l := &loop{srv: srv, poller: p, buf: make([]byte, readBytes), conns: map[int]*tcpConn{}, accept: map[int]*listener{}}
+	l.wake = func(any) error { return l.drain() }
+	return l, nil
 }
 
 func (l *loop) run() {
@@ -48,6 +56,12 @@ func (l *loop) run() {
 	if err != nil && !errors.Is(err, gerrors.ErrEngineShutdown) {
 		l.srv.opt.Logger.Error("event loop ended", "error", err)
 	}
+	for _, c := range l.conns { // only if the poller has failed
+		c.end(errStopping)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
 	l.poller.Close()
 }
 
@@ -66,8 +80,6 @@ func (l *loop) event(fd int, ev gnetpoll.IOEvent, _ gnetpoll.IOFlags) error {
 
 // drain runs tasks and flushes until there is nothing left.
 func (l *loop) drain() error {
-	var tasks []func()
-	var dirty []*tcpConn
 	for {
 		l.mu.Lock()
 		if len(l.tasks) == 0 && len(l.dirty) == 0 {
@@ -79,8 +91,8 @@ func (l *loop) drain() error {
 			}
 			return nil
 		}
-		tasks, l.tasks = l.tasks, tasks[:0]
-		dirty, l.dirty = l.dirty, dirty[:0]
+		tasks, dirty := l.tasks, l.dirty
+		l.tasks, l.dirty = l.idleTasks[:0], l.idleDirty[:0]
 		l.mu.Unlock()
 		for i, f := range tasks {
 			f()
@@ -91,14 +103,15 @@ func (l *loop) drain() error {
 			c.guard(c.flush)
 			dirty[i] = nil
 		}
+		l.idleTasks, l.idleDirty = tasks, dirty
 	}
 }
 
 // post runs fn on the loop.
 func (l *loop) post(fn func()) bool {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.ended {
-		l.mu.Unlock()
 		return false
 	}
 	l.tasks = append(l.tasks, fn)
@@ -112,17 +125,19 @@ func (l *loop) markDirty(c *tcpConn) {
 		return
 	}
 	l.mu.Lock()
-	l.dirty = append(l.dirty, c)
-	l.wakeLocked()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.dirty = append(l.dirty, c)
+		l.wakeLocked()
+	}
 }
 
-// wakeLocked wakes the loop unless it is awake; it unlocks.
+// wakeLocked wakes the loop unless it is awake. The lock is kept, so that the
+// poller is not closed meanwhile and its descriptor's number taken by a file.
 func (l *loop) wakeLocked() {
-	wake := !l.busy
-	l.busy = true
-	l.mu.Unlock()
-	if wake {
-		l.poller.Trigger(queue.HighPriority, func(any) error { return l.drain() }, nil)
+	if !l.busy {
+		l.busy = true
+		l.poller.Trigger(queue.HighPriority, l.wake, nil)
 	}
 }
 
@@ -140,7 +155,9 @@ func (l *loop) stop() {
 func (l *loop) tick(now time.Time) {
 	l.post(func() {
 		for _, c := range l.conns {
-			c.guard(func() { c.tick(now) })
+			if err := c.overdue(now); err != nil {
+				c.end(err)
+			}
 		}
 		for fd, lis := range l.accept {
 			if lis.resting {

@@ -29,7 +29,9 @@ func (c *conn) Reserve() Reply {
 	p := &place{c: c}
 	r := &c.replies
 	r.mu.Lock()
-	r.places = append(r.places, p)
+	if !r.dead {
+		r.places = append(r.places, p)
+	}
 	r.mu.Unlock()
 	return p
 }
@@ -44,6 +46,7 @@ func (p *place) fill(bufs [][]byte, release func()) {
 	r := &p.c.replies
 	r.mu.Lock()
 	if p.filled {
+		r.mu.Unlock()
 		panic("BUG: reply place filled twice")
 	}
 	p.filled = true
@@ -90,7 +93,15 @@ func (r *replies) open() int {
 	return len(r.places) + len(r.out)
 }
 
-// kill drops everything; later fills go nowhere.
+// load is open, and how many outputs wait for the socket.
+func (r *replies) load() (open, waiting int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.places) + len(r.out), len(r.out)
+}
+
+// kill drops everything; later fills go nowhere. The buffers must not be in use
+// by a write any more.
 func (r *replies) kill() {
 	r.mu.Lock()
 	r.dead = true

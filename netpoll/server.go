@@ -35,6 +35,8 @@ type Server struct {
 	done      chan struct{}
 	wg        sync.WaitGroup
 	tls       tlsConns
+	ctx       context.Context // of TLS handshakes; ends when Stop begins
+	cancel    context.CancelFunc
 }
 
 type listener struct {
@@ -52,6 +54,7 @@ const tickEvery = 200 * time.Millisecond
 func Serve(o Options, listeners ...Listener) (*Server, error) {
 	o.defaults()
 	s := &Server{opt: o, done: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for i := range listeners {
 		ln, err := net.Listen("tcp", listeners[i].Address)
 		if err != nil {
@@ -63,14 +66,14 @@ func Serve(o Options, listeners ...Listener) (*Server, error) {
 	for range o.Loops {
 		l, err := newLoop(s)
 		if err != nil {
-			s.closeListeners()
+			s.abandon()
 			return nil, fmt.Errorf("event loop: %w", err)
 		}
 		s.loops = append(s.loops, l)
 	}
 	for _, lis := range s.listeners {
 		if err := s.open(lis); err != nil {
-			s.closeListeners()
+			s.abandon()
 			return nil, fmt.Errorf("listener %s: %w", lis.Name, err)
 		}
 	}
@@ -150,6 +153,9 @@ func (s *Server) welcome(lis *listener, fd int, sa unix.Sockaddr) {
 	}
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	// An urgent byte is a byte like others. Left apart it would never be read, and
+	// the poller, which watches for it, would never sleep.
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_OOBINLINE, 1)
 	l := s.loops[s.nextLoop.Add(1)%uint64(len(s.loops))]
 	c := &tcpConn{fd: fd, loop: l, reading: true}
 	local := lis.ln.Addr()
@@ -159,13 +165,16 @@ func (s *Server) welcome(lis *listener, fd int, sa unix.Sockaddr) {
 	s.prepare(&c.conn, lis, c, local, tcpAddr(sa))
 	if !l.post(func() { l.add(c) }) {
 		unix.Close(fd)
-		s.forget(&c.conn)
+		s.forget()
 	}
 }
 
 // admit counts a new connection, false past the limit.
 func (s *Server) admit() bool {
-	if s.stopping.Load() || s.stats.Open.Add(1) > int64(s.opt.MaxConnections) {
+	if s.stopping.Load() {
+		return false
+	}
+	if s.stats.Open.Add(1) > int64(s.opt.MaxConnections) {
 		s.stats.Open.Add(-1)
 		if s.stats.Refused.Add(1)%1000 == 1 {
 			s.opt.Logger.Warn("connection refused: too many", "limit", s.opt.MaxConnections)
@@ -179,12 +188,13 @@ func (s *Server) admit() bool {
 func (s *Server) prepare(c *conn, lis *listener, w wire, local, remote net.Addr) {
 	c.id, c.srv, c.lis, c.wire, c.local, c.remote = s.nextID.Add(1), s, lis, w, local, remote
 	c.framer.c = c
+	c.framer.claim.grant = c.granted
 	now := time.Now().UnixNano()
 	c.active.Store(now)
 	c.drained.Store(now)
 }
 
-func (s *Server) forget(*conn) {
+func (s *Server) forget() {
 	s.stats.Open.Add(-1)
 	s.stats.Closed.Add(1)
 }
@@ -212,6 +222,17 @@ func (s *Server) Addr(name string) net.Addr {
 // Stats counts what the server has done.
 func (s *Server) Stats() *Stats { return &s.stats }
 
+// abandon undoes a start that failed.
+func (s *Server) abandon() {
+	s.stopping.Store(true)
+	s.cancel()
+	s.closeListeners()
+	s.wg.Wait()
+	for _, l := range s.loops {
+		l.poller.Close()
+	}
+}
+
 func (s *Server) closeListeners() {
 	for _, l := range s.listeners {
 		l.ln.Close()
@@ -226,6 +247,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	if s.stopping.Swap(true) {
 		return errors.New("server is stopped already")
 	}
+	s.cancel()
 	stop := func() {
 		for fd, lis := range s.loops[0].accept {
 			if !lis.resting {

@@ -21,8 +21,8 @@ type tcpConn struct {
 }
 
 func (c *tcpConn) post(fn func()) bool {
-	return c.loop.post(func() {
-		if !c.ended {
+	return !c.ended.Load() && c.loop.post(func() {
+		if !c.ended.Load() {
 			c.guard(fn)
 		}
 	})
@@ -38,7 +38,7 @@ func (c *tcpConn) listen(on bool) {
 // watch makes epoll watch what is wanted. Reading that is not wanted stays
 // watched until bytes come: most connections that wait for an answer send none.
 func (c *tcpConn) watch() {
-	if c.ended {
+	if c.ended.Load() {
 		return
 	}
 	var want uint32
@@ -79,11 +79,17 @@ func (c *tcpConn) watch() {
 
 // ready handles an epoll event.
 func (c *tcpConn) ready(ev uint32) {
+	if c.lingering {
+		if c.discard() {
+			c.end(c.closing)
+		}
+		return
+	}
 	if ev&unix.EPOLLOUT != 0 {
 		c.blocked = false
 		c.flush()
 	}
-	if !c.ended && ev&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+	if !c.ended.Load() && ev&(unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		if c.held() || len(c.framer.rest) > 0 {
 			if ev&(unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 				c.end(errPeerClosed)
@@ -145,7 +151,7 @@ func (c *tcpConn) peerDone() {
 
 // flush writes what is ready, in as few calls as possible.
 func (c *tcpConn) flush() {
-	for !c.ended && !c.blocked {
+	for !c.ended.Load() && !c.blocked {
 		l := c.loop
 		l.iov = c.replies.take(l.iov[:0], maxIovecs)
 		if len(l.iov) == 0 {
@@ -171,17 +177,14 @@ func (c *tcpConn) flush() {
 		}
 		if n < total {
 			c.blocked = true
-			if n <= 0 && c.drained.Load() == 0 {
-				c.drained.Store(now)
-			}
 		}
 	}
-	if c.ended {
+	if c.ended.Load() {
 		return
 	}
 	c.watch()
 	c.settle()
-	if !c.ended {
+	if !c.ended.Load() {
 		c.pump()
 	}
 }
@@ -201,11 +204,36 @@ func (c *tcpConn) writev(iov [][]byte) (int, error) {
 	}
 }
 
+func (c *tcpConn) linger() {
+	unix.Shutdown(c.fd, unix.SHUT_WR)
+	c.listen(true)
+}
+
 func (c *tcpConn) shut() {
 	if c.events != 0 {
 		c.loop.poller.Delete(c.fd)
 		c.events = 0
 	}
 	delete(c.loop.conns, c.fd)
+	if c.orderly {
+		c.discard() // what has arrived would make the kernel reset the connection
+	}
 	unix.Close(c.fd)
+	c.replies.kill()
+	c.srv.forget()
+}
+
+// discard reads without use; true if the client is done.
+func (c *tcpConn) discard() bool {
+	for range readRounds {
+		n, err := unix.Read(c.fd, c.loop.buf)
+		switch {
+		case err == unix.EAGAIN:
+			return false
+		case err == unix.EINTR:
+		case n <= 0:
+			return true
+		}
+	}
+	return false
 }

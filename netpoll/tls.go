@@ -29,7 +29,11 @@ func (t *tlsConns) each(fn func(*tlsConn)) {
 }
 
 func (t *tlsConns) tick(now time.Time) {
-	t.each(func(c *tlsConn) { c.post(func() { c.tick(now) }) })
+	t.each(func(c *tlsConn) {
+		if err := c.overdue(now); err != nil {
+			c.post(func() { c.end(err) })
+		}
+	})
 }
 func (t *tlsConns) finishAll() { t.each(func(c *tlsConn) { c.post(func() { c.finish(errStopping) }) }) }
 func (t *tlsConns) endAll()    { t.each(func(c *tlsConn) { c.post(func() { c.end(errStopping) }) }) }
@@ -75,7 +79,7 @@ func (s *Server) acceptTLS(lis *listener) {
 
 func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	t := tls.Server(nc, lis.TLS)
-	ctx, cancel := context.WithTimeout(context.Background(), s.opt.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.opt.HandshakeTimeout)
 	err := t.HandshakeContext(ctx)
 	cancel()
 	c := &tlsConn{tls: t, wake: make(chan struct{}, 1), read: make(chan []byte), taken: make(chan struct{}, 1),
@@ -84,7 +88,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	if err != nil {
 		s.opt.Logger.Debug("TLS handshake failed", "listener", lis.Name, "remote", nc.RemoteAddr(), "error", err)
 		nc.Close()
-		s.forget(&c.conn)
+		s.forget()
 		return
 	}
 	state := t.ConnectionState()
@@ -105,6 +109,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	c.guard(func() { c.session = lis.Session(&c.conn) })
 	c.loop()
 	wg.Wait()
+	c.closeSocket()
 	s.tls.mu.Lock()
 	delete(s.tls.m, c)
 	s.tls.mu.Unlock()
@@ -112,7 +117,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 
 // loop runs tasks and takes bytes until the connection has ended.
 func (c *tlsConn) loop() {
-	for !c.ended {
+	for !c.ended.Load() {
 		select {
 		case <-c.wake:
 			c.runTasks()
@@ -135,11 +140,11 @@ func (c *tlsConn) runTasks() {
 	c.tasks = nil
 	c.mu.Unlock()
 	for _, f := range tasks {
-		if !c.ended {
+		if !c.ended.Load() {
 			c.guard(f)
 		}
 	}
-	if !c.ended {
+	if !c.ended.Load() {
 		c.guard(func() { c.settle(); c.pump() })
 	}
 }
@@ -169,7 +174,7 @@ func (c *tlsConn) listen(on bool) {
 
 func (c *tlsConn) reader() {
 	defer close(c.read)
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, 16<<10) // a TLS record
 	read := c.read
 	for {
 		n, err := c.tls.Read(buf)
@@ -215,20 +220,51 @@ func (c *tlsConn) writer() {
 	}
 }
 
+// tlsRecordBytes is the most that one TLS record carries.
+const tlsRecordBytes = 16 << 10
+
+// tlsRecords are buffers in which small pieces are put together.
+var tlsRecords = sync.Pool{New: func() any { return new([tlsRecordBytes]byte) }}
+
+// writeAll writes output; small pieces that fit into one TLS record share it.
 func (c *tlsConn) writeAll(iov [][]byte) bool {
-	for _, b := range iov {
-		n, err := c.tls.Write(b)
+	rec := tlsRecords.Get().(*[tlsRecordBytes]byte)
+	defer tlsRecords.Put(rec)
+	for len(iov) > 0 {
+		b, pieces := iov[0], 1
+		if len(iov) > 1 && len(b)+len(iov[1]) <= len(rec) {
+			b, pieces = gather(rec[:0], iov)
+		}
+		iov = iov[pieces:]
+		if !c.write(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// gather copies as many pieces as fit whole into dst.
+func gather(dst []byte, iov [][]byte) ([]byte, int) {
+	n := 0
+	for n < len(iov) && len(dst)+len(iov[n]) <= cap(dst) {
+		dst = append(dst, iov[n]...)
+		n++
+	}
+	return dst, n
+}
+
+func (c *tlsConn) write(b []byte) bool {
+	n, err := c.tls.Write(b)
+	if n > 0 {
 		now := time.Now().UnixNano()
 		c.active.Store(now)
 		c.drained.Store(now)
 		c.srv.stats.BytesOut.Add(uint64(n))
 		c.replies.wrote(n)
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				c.post(func() { c.end(err) })
-			}
-			return false
-		}
+	}
+	if err != nil {
+		c.post(func() { c.end(err) })
+		return false
 	}
 	return true
 }
@@ -255,10 +291,43 @@ func (c *tlsConn) flushSoon() {
 	}
 }
 
+// linger is serveTLS's to do.
+func (c *tlsConn) linger() { c.end(c.closing) }
+
+// shut makes the reader and the writer stop; serveTLS closes the socket when they
+// have.
 func (c *tlsConn) shut() {
 	c.mu.Lock()
 	c.dead = true
 	c.mu.Unlock()
 	close(c.closed)
-	c.tls.NetConn().Close()
+	c.tls.SetDeadline(time.Unix(1, 0))
+}
+
+// closeSocket ends what shut began. The replies are only released here, since
+// the writer may have been using them until it stopped.
+func (c *tlsConn) closeSocket() {
+	c.replies.kill()
+	nc := c.tls.NetConn()
+	if c.orderly {
+		c.sayGoodbye(nc)
+	}
+	nc.Close()
+	c.srv.forget()
+}
+
+// sayGoodbye tells the client that nothing was cut off, and reads without use
+// until it is done too, the linger timeout is over or the server stops.
+func (c *tlsConn) sayGoodbye(nc net.Conn) {
+	nc.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	if c.tls.CloseWrite() != nil {
+		return
+	}
+	if t, ok := nc.(*net.TCPConn); ok {
+		t.CloseWrite()
+	}
+	nc.SetReadDeadline(time.Now().Add(c.srv.opt.LingerTimeout))
+	stop := context.AfterFunc(c.srv.ctx, func() { nc.SetReadDeadline(time.Now().Add(time.Millisecond)) })
+	defer stop()
+	io.Copy(io.Discard, nc)
 }

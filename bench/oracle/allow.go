@@ -13,11 +13,16 @@ type Allowed struct {
 	Reason string
 	Used   int
 
-	scenario, title, path *regexp.Regexp
+	scenario, title, path, kafka, spate *regexp.Regexp
 }
 
-// LoadAllowed reads an allow-list. Its lines are SCENARIO | API VERSION | PATH | REASON, where * in the
-// first three stands for any text.
+func (a *Allowed) matches(d Diff) bool {
+	return a.scenario.MatchString(d.Scenario) && a.title.MatchString(d.Title) && a.path.MatchString(d.Path) &&
+		a.kafka.MatchString(d.Kafka) && a.spate.MatchString(d.Spate)
+}
+
+// LoadAllowed reads an allow-list. Its lines are SCENARIO | API VERSION | PATH | KAFKA | SPATE | REASON: which
+// fields, and which two values they may have. A * stands for any text, and {a,b} for one of several.
 func LoadAllowed(path string) ([]*Allowed, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -30,19 +35,37 @@ func LoadAllowed(path string) ([]*Allowed, error) {
 			continue
 		}
 		parts := strings.Split(line, "|")
-		if len(parts) != 4 || strings.TrimSpace(parts[3]) == "" {
-			return nil, fmt.Errorf("%s:%d: SCENARIO | API VERSION | PATH | REASON expected", path, i+1)
+		if len(parts) != 6 || strings.TrimSpace(parts[5]) == "" {
+			return nil, fmt.Errorf("%s:%d: SCENARIO | API VERSION | PATH | KAFKA | SPATE | REASON expected", path, i+1)
 		}
-		a := &Allowed{Text: line, Reason: strings.TrimSpace(parts[3])}
+		a := &Allowed{Text: line, Reason: strings.TrimSpace(parts[5])}
 		a.scenario, a.title, a.path = glob(parts[0]), glob("* "+strings.TrimSpace(parts[1])), glob(parts[2])
+		a.kafka, a.spate = glob(parts[3]), glob(parts[4])
 		out = append(out, a)
 	}
 	return out, nil
 }
 
 func glob(s string) *regexp.Regexp {
-	q := regexp.QuoteMeta(strings.TrimSpace(s))
-	return regexp.MustCompile("^" + strings.ReplaceAll(q, `\*`, ".*") + "$")
+	var out strings.Builder
+	braces := false
+	for _, r := range strings.TrimSpace(s) {
+		switch {
+		case r == '*':
+			out.WriteString(".*")
+		case r == '{':
+			braces = true
+			out.WriteByte('(')
+		case r == '}' && braces:
+			braces = false
+			out.WriteByte(')')
+		case r == ',' && braces:
+			out.WriteByte('|')
+		default:
+			out.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return regexp.MustCompile("^" + out.String() + "$")
 }
 
 // Unexplained gives the differences that no line allows, and counts the uses of the lines.
@@ -51,7 +74,7 @@ func Unexplained(diffs []Diff, allowed []*Allowed) []Diff {
 next:
 	for _, d := range diffs {
 		for _, a := range allowed {
-			if a.scenario.MatchString(d.Scenario) && a.title.MatchString(d.Title) && a.path.MatchString(d.Path) {
+			if a.matches(d) {
 				a.Used++
 				continue next
 			}

@@ -49,7 +49,7 @@
 // protocol default are left out, except error codes. Elements of arrays are addressed by their key (topic,
 // partition, group, name) where they have one; the array's own line lists the keys
 // in the order received. What differs from run to run is replaced by a symbol in order of first
-// appearance: id#1 (topic ids), uuid#1 (in member ids), pid#1, session#1, and <now>, <port>,
+// appearance: id#1 (topic ids), uuid#1 (in member ids), pid#1, and <session>, <now>, <port>,
 // <cluster>, <dir>. Of error messages and documentation only the presence is
 // kept: <text>.
 package oracle

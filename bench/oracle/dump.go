@@ -26,7 +26,6 @@ var keyFields = []string{"Topic", "TopicID", "Partition", "Group", "GroupID", "A
 var ordered = map[string]bool{
 	"DescribeTopicPartitionsResponseTopic":          true,
 	"DescribeTopicPartitionsResponseTopicPartition": true,
-	"ApiVersionsResponseApiKey":                     true,
 }
 
 // skipped fields tell nothing: the version is known, and nobody is throttled.
@@ -69,6 +68,15 @@ func (d *dumper) field(path, name string, f, def reflect.Value) {
 	}
 }
 
+// order lists the names of an array's elements.
+func (d *dumper) order(path string, elems []element) {
+	names := make([]string, len(elems))
+	for i, e := range elems {
+		names[i] = e.name
+	}
+	d.add(path, "["+strings.Join(names, " ")+"]")
+}
+
 // element is one element of an array with the name it goes by.
 type element struct {
 	name string
@@ -81,17 +89,24 @@ func (d *dumper) array(path string, f reflect.Value) {
 		return
 	}
 	elems := d.elements(f)
-	if !ordered[f.Type().Elem().Name()] {
+	isOrdered := ordered[f.Type().Elem().Name()]
+	if !isOrdered {
 		sort.SliceStable(elems, func(i, j int) bool { return d.sortKey(elems[i]) < d.sortKey(elems[j]) })
 	}
 	nameElements(elems, d.norm)
-	names := make([]string, len(elems))
-	for i, e := range elems {
-		names[i] = e.name
+	if len(elems) == 0 && f.Len() > 0 {
+		return // all of it belongs to others
 	}
-	d.add(path, "["+strings.Join(names, " ")+"]")
+	if isOrdered || len(elems) == 0 {
+		d.order(path, elems)
+	}
 	for _, e := range elems {
-		d.strct(path+"["+e.name+"]", e.v, e.key)
+		p := path + "[" + e.name + "]"
+		before := len(d.lines)
+		d.strct(p, e.v, e.key)
+		if len(d.lines) == before {
+			d.add(p, "{}")
+		}
 	}
 }
 

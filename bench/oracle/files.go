@@ -58,3 +58,6 @@ func (s *Suite) Record(sc *Scenario, t Transcript) error {
 func (s *Suite) recording(sc *Scenario) string {
 	return filepath.Join(s.Dir, sc.Name+".kafka")
 }
+
+// Settings are what both brokers are started with beside their defaults.
+var Settings = []string{"group.initial.rebalance.delay.ms=0"}

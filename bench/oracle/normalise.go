@@ -39,6 +39,8 @@ func (n *normaliser) symbol(kind, val string) string {
 const (
 	runMillis  = 40 * 60 * 1000 // a scenario lasts less
 	baseMillis = 60 * 60 * 1000 // the base time lies this long before the start
+	// aheadMillis is how far ahead of the start scenarios set times.
+	aheadMillis = 24 * 60 * 60 * 1000
 )
 
 // scalar renders one field that is no struct and no array of structs.
@@ -109,7 +111,7 @@ func (n *normaliser) integer(name string, i int64) string {
 	case name == "ProducerID" && i >= 0:
 		return n.symbol("pid", strconv.FormatInt(i, 10))
 	case name == "SessionID" && i > 0:
-		return n.symbol("session", strconv.FormatInt(i, 10))
+		return "<session>"
 	case name == "FinalizedFeaturesEpoch" && i >= 0:
 		return "<epoch>"
 	case name == "TotalBytes" || name == "UsableBytes":
@@ -118,6 +120,8 @@ func (n *normaliser) integer(name string, i int64) string {
 		return "t0" + plus(i-n.scope.base)
 	case abs(i-n.scope.start) < runMillis/2:
 		return "<now>"
+	case i > n.scope.start && i < n.scope.start+aheadMillis:
+		return "now" + plus(i-n.scope.start)
 	}
 	return strconv.FormatInt(i, 10)
 }

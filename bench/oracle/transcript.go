@@ -112,29 +112,88 @@ func Compare(scenario string, want, got Transcript) []Diff {
 }
 
 func compareBlock(scenario string, want, got Block) []Diff {
+	kafka, spate := fieldsOf(want), fieldsOf(got)
 	var out []Diff
-	have := map[string]string{}
-	for _, l := range got.Lines {
-		have[l.Path] = l.Value
-	}
-	add := func(path, k, s string) {
-		out = append(out, Diff{scenario, want.Title, want.Line, path, k, s})
-	}
 	seen := map[string]bool{}
-	for _, l := range want.Lines {
-		seen[l.Path] = true
-		v, ok := have[l.Path]
-		if !ok {
-			v = absent
+	for _, l := range slices.Concat(want.Lines, got.Lines) {
+		path := l.Path
+		if p := missing(path, kafka, spate); p != "" {
+			path = p
 		}
-		if v != l.Value {
-			add(l.Path, l.Value, v)
+		if seen[path] || kafka[path] == spate[path] {
+			continue
 		}
-	}
-	for _, l := range got.Lines {
-		if !seen[l.Path] {
-			add(l.Path, absent, l.Value)
+		seen[path] = true
+		if followsFrom(path, kafka, spate) {
+			continue
 		}
+		out = append(out, Diff{scenario, want.Title, want.Line, path, side(path, kafka), side(path, spate)})
 	}
 	return out
+}
+
+// fieldsOf gives the values by path, and "" for the elements that hold them.
+func fieldsOf(b Block) map[string]string {
+	out := map[string]string{}
+	for _, l := range b.Lines {
+		for i := range l.Path {
+			if l.Path[i] == ']' {
+				if _, ok := out[l.Path[:i+1]]; !ok {
+					out[l.Path[:i+1]] = present
+				}
+			}
+		}
+		out[l.Path] = l.Value
+	}
+	return out
+}
+
+// present is the value of an element that has fields.
+const present = "present"
+
+func side(path string, fields map[string]string) string {
+	if v, ok := fields[path]; ok {
+		return v
+	}
+	return absent
+}
+
+// missing is the outermost element around path that only one of the two has; "" if both have all of them.
+func missing(path string, a, b map[string]string) string {
+	for i := range path {
+		if path[i] != ']' {
+			continue
+		}
+		_, inA := a[path[:i+1]]
+		_, inB := b[path[:i+1]]
+		if inA != inB {
+			return path[:i+1]
+		}
+	}
+	return ""
+}
+
+// followsFrom tells whether a field is there on one side only because the error beside or above it
+// differs, which is reported.
+func followsFrom(path string, a, b map[string]string) bool {
+	_, inA := a[path]
+	_, inB := b[path]
+	if inA && inB {
+		return false
+	}
+	for end := len(path); end > 0; {
+		end = strings.LastIndexAny(path[:end], ".]")
+		if end < 0 {
+			break
+		}
+		above := path[:end]
+		if path[end] == ']' {
+			above = path[:end+1]
+		}
+		code := above + ".ErrorCode"
+		if code != path && a[code] != b[code] {
+			return true
+		}
+	}
+	return path != "ErrorCode" && a["ErrorCode"] != b["ErrorCode"]
 }

@@ -55,7 +55,7 @@ func StartSpate(o SpateOptions) (*Peer, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	args := []string{"serve", "--data", filepath.Join(o.Dir, "data"), "--kafka", addr, "--http", "", "--tubemq", ""}
+	args := []string{"serve", "--data", filepath.Join(o.Dir, "data"), "--kafka", addr}
 	for _, s := range o.Set {
 		args = append(args, "--set", s)
 	}

@@ -36,6 +36,7 @@ the environment variable SPATE_BOOTSTRAP.`,
 		newGroupCommand(a),
 		newProduceCommand(a),
 		newConsumeCommand(a),
+		newVerifyCommand(a),
 		newVersionCommand(a),
 	)
 	return root

@@ -114,6 +114,9 @@ func (c *Cold) step(r *coldRead) {
 			c.stats.Misses++
 		}
 		ch.waiters = append(ch.waiters, r)
+		// The slot goes from one chunk to the next without waiting for a reader
+		// to ask again.
+		c.queueRange(at+uint64(c.chunkBytes), r.lsn+uint64(len(r.buf)))
 		start := c.schedule()
 		c.mu.Unlock()
 		c.start(start)
@@ -121,6 +124,30 @@ func (c *Cold) step(r *coldRead) {
 	}
 	c.mu.Unlock()
 	r.done(nil)
+}
+
+// Prefetch has n bytes at lsn read ahead, as far as memory allows. A reader that
+// comes for them later finds them or waits for the same reading.
+func (c *Cold) Prefetch(lsn uint64, n int) {
+	c.mu.Lock()
+	if !c.closed {
+		c.queueRange(lsn-lsn%uint64(c.chunkBytes), lsn+uint64(n))
+	}
+	start := c.schedule()
+	c.mu.Unlock()
+	c.start(start)
+}
+
+// queueRange queues the chunks from at to end that are neither there nor on
+// their way, never more than half of the memory at once.
+func (c *Cold) queueRange(at, end uint64) {
+	for ; at < end && len(c.queue) < c.maxChunks/2; at += uint64(c.chunkBytes) {
+		if c.chunks[at] == nil {
+			ch := &chunk{at: at}
+			c.chunks[at] = ch
+			c.queue = append(c.queue, ch)
+		}
+	}
 }
 
 // copyFrom takes the chunk's part of the wanted range; false if it is not there.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -100,8 +101,9 @@ type Log struct {
 	segs *segments
 
 	mu         sync.Mutex
-	pending    []*Entry
-	pendBytes  int64 // of pending payloads
+	pending    []*Entry // control entries first, then the others in order
+	controls   int      // control entries in pending
+	pendBytes  int64    // of pending payloads
 	sealing    bool
 	inflight   []*group // in log order
 	active     *segment
@@ -180,12 +182,13 @@ func (l *Log) Admit(n int, control bool) error {
 	case !l.full || l.next != nil:
 		return nil
 	}
-	room := l.active.bytes - int64(Offset(l.tail)) - l.pendBytes - int64(2*align) - int64(n)
-	if !control {
-		room -= controlReserve
-	}
+	room := l.active.bytes - int64(Offset(l.tail)) - int64(2*align) - int64(n)
 	// Every pending entry may become a block of its own.
-	room -= int64(len(l.pending)) * align
+	if control {
+		room -= int64(l.controls) * align
+	} else {
+		room -= controlReserve + l.pendBytes + int64(len(l.pending))*align
+	}
 	if room < 0 {
 		return ErrFull
 	}
@@ -193,8 +196,9 @@ func (l *Log) Admit(n int, control bool) error {
 }
 
 // Append queues an entry; Kick must follow, once for any number of entries,
-// without locks that an Owner takes. Entries of one stream are stored in the order of
-// their Append calls.
+// without locks that an Owner takes. Batches of one stream are stored in the order
+// of their Append calls. Control entries overtake what is queued: on a full disk
+// they are what makes space.
 func (l *Log) Append(e *Entry) {
 	l.mu.Lock()
 	err := l.err
@@ -207,7 +211,12 @@ func (l *Log) Append(e *Entry) {
 		l.mu.Unlock()
 		return
 	}
-	l.pending = append(l.pending, e)
+	if e.Kind == KindLogStart {
+		l.pending = slices.Insert(l.pending, l.controls, e)
+		l.controls++
+	} else {
+		l.pending = append(l.pending, e)
+	}
 	l.pendBytes += int64(len(e.Payload))
 	l.mu.Unlock()
 }
@@ -231,14 +240,14 @@ func (l *Log) Kick() {
 // sealOne makes one group of what is pending and submits it. Called with mu,
 // which it gives up while it copies. False when there is no room.
 func (l *Log) sealOne() bool {
-	n, size := l.measure()
-	lsn := l.tail
-	if int64(Offset(lsn))+int64(size) > l.active.bytes {
-		if !l.rollSegment() {
+	n, size := l.measure(len(l.pending))
+	if !l.fits(size, l.controls < n) && !l.rollSegment() {
+		// No segment is ready: what makes space goes all the same.
+		if n, size = l.measure(l.controls); n == 0 || !l.fits(size, false) {
 			return false
 		}
-		lsn = l.tail
 	}
+	lsn := l.tail
 	buf, slab := l.hot.Reserve(lsn, size)
 	if buf == nil {
 		return false
@@ -275,11 +284,21 @@ func (l *Log) sealOne() bool {
 	return true
 }
 
-// measure tells how many pending entries the next group takes and the size of
-// their block.
-func (l *Log) measure() (n, size int) {
+// fits tells whether a block goes into the active segment. While no other one is
+// ready the last part of it is kept for control entries.
+func (l *Log) fits(size int, ordinary bool) bool {
+	room := l.active.bytes - int64(Offset(l.tail))
+	if ordinary && l.next == nil {
+		room -= controlReserve
+	}
+	return int64(size) <= room
+}
+
+// measure tells how many of the first most pending entries the next group takes
+// and the size of their block.
+func (l *Log) measure(most int) (n, size int) {
 	bytes := 0
-	for n < len(l.pending) {
+	for n < most {
 		p := len(l.pending[n].Payload)
 		if n > 0 && overhead(n+1)+bytes+p > l.opt.GroupMaxBytes {
 			break
@@ -296,6 +315,7 @@ func (l *Log) newGroup(lsn uint64, buf []byte, slab *cache.Slab, n int) *group {
 	rest := copy(l.pending, l.pending[n:])
 	clear(l.pending[rest:])
 	l.pending = l.pending[:rest]
+	l.controls -= min(l.controls, n)
 	for _, e := range g.entries {
 		l.pendBytes -= int64(len(e.Payload))
 	}
@@ -376,7 +396,7 @@ func (l *Log) failLocked(cause error) {
 		e.Err = l.err
 		l.deliver = append(l.deliver, delivery{one: e})
 	}
-	l.pending, l.pendBytes = nil, 0
+	l.pending, l.pendBytes, l.controls = nil, 0, 0
 	l.deliver = append(l.deliver, delivery{failed: l.err})
 }
 

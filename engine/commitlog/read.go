@@ -17,6 +17,14 @@ func (l *Log) IsHot(lsn uint64, n int) bool { return l.hot.Has(lsn, n) }
 // is called exactly once on any goroutine.
 func (l *Log) ReadCold(lsn uint64, buf []byte, done func(error)) { l.cold.ReadInto(lsn, buf, done) }
 
+// Prefetch has n bytes at lsn read ahead, as far as they lie in one segment.
+func (l *Log) Prefetch(lsn uint64, n int) {
+	end := min(l.Readable(lsn), lsn+uint64(n))
+	if end > lsn {
+		l.cold.Prefetch(lsn, int(end-lsn))
+	}
+}
+
 // StartRead implements cache.Source.
 func (l *Log) StartRead(lsn uint64, buf []byte, done func(error)) {
 	g, err := l.segs.use(Segment(lsn))

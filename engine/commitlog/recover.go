@@ -220,6 +220,7 @@ type scanner struct {
 	follow blockHead // first block of the segments behind, zero if there is none
 	rep    *Report
 	fn     func(*Block)
+	look   bool   // change nothing
 	prev   uint64 // LSN of the last good block
 	end    uint64 // where the next block goes
 	cut    uint64
@@ -276,14 +277,15 @@ func (s *scanner) load(off int64) ([]byte, blockHead, []byte, error) {
 	if err != nil {
 		return nil, blockHead{}, nil, err
 	}
-	h, dir, perr := parseHead(b, lsn, nonce)
+	h, _, perr := parseHead(b, lsn, nonce)
 	if perr == errNotABlock || int64(h.bytes) > s.r.size-off {
 		return nil, h, nil, nil
 	}
 	if b, err = s.r.at(off, int(h.bytes)); err != nil {
 		return nil, h, nil, err
 	}
-	if h, dir, perr = parseHead(b, lsn, nonce); perr != nil || int(h.bytes) > len(b) {
+	h, dir, perr := parseHead(b, lsn, nonce)
+	if perr != nil || int(h.bytes) > len(b) {
 		return nil, h, nil, nil
 	}
 	return b[:h.bytes], h, dir, nil
@@ -303,16 +305,38 @@ func (s *scanner) trouble(off int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if next > 0 && head.durable > lsn {
-		return next, s.damaged(off, next)
-	}
 	if next == 0 && s.follow.bytes > 0 && s.follow.prev == s.prev {
 		return 0, nil // the rest was too small for the next block
 	}
-	if s.follow.bytes > 0 && s.follow.durable > lsn {
+	proven, err := s.wasDurable(lsn, next, head)
+	if err != nil {
+		return 0, err
+	}
+	if !proven {
+		return 0, s.tear(off, next)
+	}
+	if next == 0 {
 		return 0, s.damaged(off, s.r.size)
 	}
-	return 0, s.tear(off, next)
+	return next, s.damaged(off, next)
+}
+
+// wasDurable tells whether some later block says that what stood at lsn had been
+// synced. The very next one need not know: it may have been sealed before.
+func (s *scanner) wasDurable(lsn uint64, next int64, head blockHead) (bool, error) {
+	if s.follow.bytes > 0 && s.follow.durable > lsn {
+		return true, nil
+	}
+	for next > 0 {
+		if head.durable > lsn {
+			return true, nil
+		}
+		var err error
+		if next, head, err = s.search(next + int64(head.bytes)); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // search finds the next whole header at or after off.
@@ -381,6 +405,9 @@ func (s *scanner) tear(off, next int64) error {
 	}
 	s.cut = LSN(s.seg, uint32(off))
 	s.rep.CutFrom = s.cut
+	if s.look {
+		return nil
+	}
 	for next > 0 {
 		s.rep.CutBlocks++
 		if err := s.wipe(next); err != nil {

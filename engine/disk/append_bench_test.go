@@ -44,8 +44,8 @@ func BenchmarkDurableAppend(b *testing.B) {
 	}
 	add("bare", must(OpenPsync(b.TempDir()))(b), true)
 	add("psync", must(OpenPsync(b.TempDir()))(b), false)
-	add("ring-eventfd", must(openRing(b.TempDir(), false))(b), false)
-	add("ring-blocking", must(openRing(b.TempDir(), true))(b), false)
+	add("ring-eventfd", must(openRing(b.TempDir(), ringOptions{}))(b), false)
+	add("ring-blocking", must(openRing(b.TempDir(), ringOptions{blockingWait: true}))(b), false)
 
 	b.ReportAllocs()
 	b.ResetTimer()

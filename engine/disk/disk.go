@@ -1,7 +1,3 @@
-// Package disk is the only package of spate that touches files. A Dir is one
-// volume's directory; everything above it (log, index, catalog) does all I/O
-// through a Dir, so that the same code runs on the real disk (io_uring or
-// pread/pwrite), on a crashable in-memory disk and behind an error injector.
 package disk
 
 import (
@@ -48,7 +44,8 @@ type Usage struct {
 type Dir interface {
 	// Path is the directory as the operator named it; for messages only.
 	Path() string
-	// Backend names the I/O path in use: "io_uring", "psync" or "mem".
+	// Backend names the I/O path in use: "io_uring", "psync", "mixed"
+	// (reads on io_uring, writes as psync) or "mem".
 	Backend() string
 	// Direct tells whether files opened with Direct bypass the page cache.
 	Direct() bool
@@ -83,7 +80,9 @@ type Dir interface {
 	// without waiting for them or for the disk, and without allocating. Reads
 	// never wait behind writes, nor writes behind reads. Operations on one file
 	// are not ordered against each other unless the backend says so. Every op's Done is called exactly once, also when the Dir fails or is
-	// closed; it may be called before Submit returns.
+	// closed; it may be called before Submit returns. A goroutine locked to its
+	// thread must not end while its operations are in flight: the kernel may
+	// cancel them with the thread, and they fail.
 	Submit(ops ...*Op)
 
 	// Close waits for operations in flight and releases the ring. Files must be

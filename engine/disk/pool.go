@@ -17,6 +17,8 @@ type poolFile interface {
 	queue() *fileQueue
 	// check panics unless the op may be submitted for this file.
 	check(op *Op)
+	// fail wraps an error with the operation and the file.
+	fail(op string, err error) error
 }
 
 // opSlot is what a backend keeps in an op while it is in flight.
@@ -118,7 +120,7 @@ func (p *pool) submit(op *Op, f poolFile) {
 		accepted = p.submitWrite(op, f.queue())
 	}
 	if !accepted {
-		finish(op, ErrClosed)
+		finish(op, f.fail(opNames[op.Kind], ErrClosed))
 	}
 }
 
@@ -258,6 +260,9 @@ func (p *pool) close() {
 	p.reads.mu.Unlock()
 	p.workers.Wait()
 }
+
+// opNames are the names of operations in errors.
+var opNames = [...]string{OpRead: "read", OpWrite: "write", OpWriteSync: "write", OpSync: "fdatasync"}
 
 // checkOp panics if op is malformed. Every backend calls it before it takes op.
 func checkOp(op *Op, path string, mode Mode) {

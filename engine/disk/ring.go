@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -25,10 +23,12 @@ const (
 
 // ringDir does asynchronous I/O through two rings, one for writes and syncs and
 // one for reads, so that the slots and kernel workers of one are never taken by
-// the other. Everything else is as with psync.
+// the other. In a mixed directory there is no ring for writes, but the workers of
+// psync. Everything else is as with psync.
 type ringDir struct {
 	*osDir
-	rings  [2]*iouring.Ring // by ringOf
+	rings  [2]*iouring.Ring // by ringOf; no write ring if mixed
+	writes *pool            // nil unless mixed
 	mu     sync.Mutex       // guards changes of arenas
 	arenas atomic.Pointer[[]ringArena]
 }
@@ -65,25 +65,42 @@ type ringArena struct {
 // OpenRing opens the directory path, which it makes if it is not there, on
 // io_uring. The error wraps iouring.ErrUnsupported, or tells what of a write, sync
 // and read with it did not work, if the caller should use OpenPsync instead.
-func OpenRing(path string) (Dir, error) {
-	d, err := openRing(path, false)
+func OpenRing(path string) (Dir, error) { return asDir(openRing(path, ringOptions{})) }
+
+// OpenMixed opens the directory path with reads on io_uring and with writes and
+// syncs on blocking workers, as with psync. Errors are those of OpenRing.
+func OpenMixed(path string) (Dir, error) { return asDir(openRing(path, ringOptions{mixed: true})) }
+
+// asDir keeps a nil *ringDir from becoming a Dir that is not nil.
+func asDir(d *ringDir, err error) (Dir, error) {
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-func openRing(path string, blockingWait bool) (*ringDir, error) {
+type ringOptions struct {
+	mixed        bool
+	blockingWait bool // see iouring.Config
+}
+
+func openRing(path string, opts ringOptions) (*ringDir, error) {
 	base, err := openOSDir(path)
 	if err != nil {
 		return nil, err
 	}
 	d := &ringDir{osDir: base}
 	d.arenas.Store(new([]ringArena))
+	if opts.mixed {
+		d.writes = newPool(psyncWriters, 0)
+	}
 	for i := range d.rings {
+		if opts.mixed && i == writeRing {
+			continue
+		}
 		d.rings[i], err = iouring.New(iouring.Config{
 			Depth: ringDepth, MaxFiles: ringFiles, MaxBuffers: ringBuffers, MaxWorkers: ringWorkers,
-			BlockingWait: blockingWait,
+			BlockingWait: opts.blockingWait,
 		})
 		if err != nil {
 			d.Close()
@@ -102,10 +119,11 @@ func openRing(path string, blockingWait bool) (*ringDir, error) {
 // may still be refused by a filesystem or a sandbox. A disk on which nothing
 // can be written now is not the ring's fault.
 func (d *ringDir) selfTest() error {
-	name := ".probe-ring-" + strconv.Itoa(os.Getpid())
+	const name = ".probe-ring"
+	_ = d.Remove(name) // left by a crash
 	f, err := d.Create(name, Direct)
-	if errors.Is(err, ErrNoSpace) || errors.Is(err, ErrReadOnly) {
-		return nil
+	if errors.Is(err, ErrNoSpace) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrExist) {
+		return nil // nothing can be written, or another process is testing
 	}
 	if err != nil {
 		return err
@@ -137,12 +155,20 @@ func (d *ringDir) selfTest() error {
 	return nil
 }
 
-func (d *ringDir) Backend() string { return "io_uring" }
+func (d *ringDir) Backend() string {
+	if d.writes != nil {
+		return "mixed"
+	}
+	return "io_uring"
+}
 
 // register enters a file into the rings' tables; without a place in them its ops
 // go by descriptor.
 func (d *ringDir) register(f *osFile) {
 	for i, r := range d.rings {
+		if r == nil {
+			continue
+		}
 		if id, err := r.RegisterFile(f.fd); err == nil {
 			f.ring.ids[i] = id
 		}
@@ -168,6 +194,9 @@ func (d *ringDir) Arena(size int) (*Arena, error) {
 	entry := ringArena{start: address(a.Buf)}
 	entry.end = entry.start + uintptr(len(a.Buf))
 	for i, r := range d.rings {
+		if r == nil {
+			continue
+		}
 		if id, err := r.RegisterBuffer(a.Buf); err == nil {
 			entry.ids[i] = id
 		}
@@ -214,6 +243,10 @@ func (d *ringDir) Submit(ops ...*Op) {
 	var n [2]int
 	for _, op := range ops {
 		f := d.own(op)
+		if d.writes != nil && op.Kind != OpRead {
+			d.writes.submit(op, f)
+			continue
+		}
 		f.check(op)
 		op.Err = nil
 		op.slot.file = f
@@ -236,9 +269,6 @@ func (d *ringDir) Submit(ops ...*Op) {
 		}
 	}
 }
-
-// opNames are the names of operations in errors.
-var opNames = [...]string{OpRead: "read", OpWrite: "write", OpWriteSync: "write", OpSync: "fdatasync"}
 
 // ringOps are the rings' names for operations.
 var ringOps = [...]iouring.Op{OpRead: iouring.Read, OpWrite: iouring.Write, OpWriteSync: iouring.WriteSync, OpSync: iouring.Sync}
@@ -284,7 +314,7 @@ func (f *osFile) ringError(op *Op, req *iouring.Request) error {
 	case req.Err == nil:
 		return nil
 	case errors.Is(req.Err, iouring.ErrClosed):
-		return ErrClosed
+		return f.fail(opNames[op.Kind], ErrClosed)
 	case op.Kind == OpWriteSync && req.N == len(op.Buf):
 		return f.fail("fdatasync", req.Err)
 	}
@@ -297,6 +327,9 @@ func (d *ringDir) Close() error {
 		if r != nil {
 			r.Close()
 		}
+	}
+	if d.writes != nil {
+		d.writes.close()
 	}
 	return nil
 }

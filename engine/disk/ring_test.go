@@ -16,9 +16,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newRingDir skips the test where the kernel has no ring for us.
-func newRingDir(t *testing.T, path string) *ringDir {
+func newRingDir(t *testing.T, path string, opts ringOptions) *ringDir {
 	t.Helper()
-	d, err := openRing(path, false)
+	d, err := openRing(path, opts)
 	if errors.Is(err, iouring.ErrUnsupported) {
 		t.Skip(err)
 	}
@@ -26,17 +26,25 @@ func newRingDir(t *testing.T, path string) *ringDir {
 }
 
 func TestRing(t *testing.T) {
-	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, t.TempDir()) })
+	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, t.TempDir(), ringOptions{}) })
+}
+
+func TestRingBlockingWait(t *testing.T) {
+	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, t.TempDir(), ringOptions{blockingWait: true}) })
+}
+
+func TestMixed(t *testing.T) {
+	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, t.TempDir(), ringOptions{mixed: true}) })
 }
 
 func TestRingTmpfs(t *testing.T) {
-	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, shmDir(t)) })
+	testBackend(t, func(t *testing.T) Dir { return newRingDir(t, shmDir(t), ringOptions{}) })
 }
 
 // TestRingUsesRegistered: files and arenas are registered, in order, and given
 // back; an op outside of any arena works too.
 func TestRingUsesRegistered(t *testing.T) {
-	d := newRingDir(t, t.TempDir())
+	d := newRingDir(t, t.TempDir(), ringOptions{})
 	defer d.Close()
 	var ids []iouring.FileID
 	for range 3 {
@@ -73,7 +81,7 @@ func TestRingUsesRegistered(t *testing.T) {
 
 // TestRingTablesFull: more files and arenas than there are places still work.
 func TestRingTablesFull(t *testing.T) {
-	d := newRingDir(t, t.TempDir())
+	d := newRingDir(t, t.TempDir(), ringOptions{})
 	defer d.Close()
 	for range ringBuffers + 1 {
 		aligned(t, d, BlockSize)
@@ -130,8 +138,11 @@ func TestDeviceFull(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	path := t.TempDir() + "/new/dir"
-	for _, backend := range []string{"", "auto", "psync"} {
+	for _, backend := range []string{"", "auto", "mixed", "io_uring", "psync"} {
 		d, reason, err := Open(path, Options{Backend: backend})
+		if errors.Is(err, iouring.ErrUnsupported) {
+			continue
+		}
 		check(t, err)
 		if !strings.HasPrefix(reason, d.Backend()+": ") {
 			t.Errorf("%q: backend %s, reason %q", backend, d.Backend(), reason)

@@ -47,7 +47,7 @@ type Coordinator struct {
 	mu       sync.Mutex
 	groups   map[string]*group
 	effects  []func()
-	inflight map[int32]int        // appends not done yet, by partition
+	inflight map[int32]int        // appends not done yet but commits, by partition
 	commits  map[string][]*commit // on their way to the log, by group
 	timers   timers
 	sweepAt  int64 // ms
@@ -145,7 +145,7 @@ type step struct {
 
 func (s *step) answer(f func()) { s.c.effects = append(s.c.effects, f) }
 
-// append leaves records to be stored. Once they are, or cannot be, done is called,
+// append leaves metadata or deletions to be stored. Once they are, or cannot be, done is called,
 // without a step.
 func (s *step) append(partition int32, r []Record, done func(error)) {
 	c := s.c

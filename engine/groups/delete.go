@@ -1,6 +1,6 @@
 package groups
 
-import "sort"
+import "maps"
 
 // deletion is what a deletion took out, to be put back if it cannot be stored.
 type deletion struct {
@@ -72,21 +72,11 @@ func (c *Coordinator) dropped(d *deletion, err error, done func(error)) {
 
 // partitions are those of which a group has offsets, stored or on their way.
 func (c *Coordinator) partitions(g *group) []TopicPartition {
-	set := map[TopicPartition]bool{}
-	for tp := range g.offsets {
-		set[tp] = true
-	}
+	all := maps.Clone(g.offsets)
 	for _, m := range c.commits[g.id] {
-		for tp := range m.offsets {
-			set[tp] = true
-		}
+		maps.Copy(all, m.offsets)
 	}
-	out := make([]TopicPartition, 0, len(set))
-	for tp := range set {
-		out = append(out, tp)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].less(out[j]) })
-	return out
+	return sorted(all)
 }
 
 // Delete deletes an empty group with its offsets.

@@ -78,6 +78,16 @@ func (a TopicPartition) less(b TopicPartition) bool {
 	return a.Topic < b.Topic || a.Topic == b.Topic && a.Partition < b.Partition
 }
 
+// sorted are the partitions of offsets by name.
+func sorted(offsets map[TopicPartition]Offset) []TopicPartition {
+	out := make([]TopicPartition, 0, len(offsets))
+	for tp := range offsets {
+		out = append(out, tp)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].less(out[j]) })
+	return out
+}
+
 // Offset is a committed offset.
 type Offset struct {
 	Offset      int64

@@ -38,12 +38,12 @@ func serveApiVersions(r *request) {
 	case r.version >= 3 && !(softwareName.MatchString(req.ClientSoftwareName) && softwareName.MatchString(req.ClientSoftwareVersion)):
 		resp.ErrorCode = kerr.InvalidRequest.Code
 	default:
-		fillApiVersions(resp, r.version)
+		fillApiVersions(resp, r.version, r.srv.engine.Catalog().Version())
 	}
 	r.reply(resp)
 }
 
-func fillApiVersions(resp *kmsg.ApiVersionsResponse, version int16) {
+func fillApiVersions(resp *kmsg.ApiVersionsResponse, version int16, epoch uint64) {
 	for _, a := range apis {
 		if a != nil {
 			resp.ApiKeys = append(resp.ApiKeys, advertised(a))
@@ -52,7 +52,7 @@ func fillApiVersions(resp *kmsg.ApiVersionsResponse, version int16) {
 	if version < 3 {
 		return
 	}
-	resp.FinalizedFeaturesEpoch = 0
+	resp.FinalizedFeaturesEpoch = int64(epoch)
 	for _, f := range features {
 		s := kmsg.NewApiVersionsResponseSupportedFeature()
 		s.Name, s.MinVersion, s.MaxVersion = f.name, f.min, f.max

@@ -8,8 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-func askVersions(t *testing.T, req *kmsg.ApiVersionsRequest, version int16) *kmsg.ApiVersionsResponse {
-	c := newMemConn(t, bareServer(t))
+func askVersions(t *testing.T, b *broker, req *kmsg.ApiVersionsRequest, version int16) *kmsg.ApiVersionsResponse {
+	t.Helper()
+	c := b.connect()
 	c.receive(encode(req, version, 5))
 	_, body := c.next()
 	resp := req.ResponseKind().(*kmsg.ApiVersionsResponse)
@@ -20,10 +21,11 @@ func askVersions(t *testing.T, req *kmsg.ApiVersionsRequest, version int16) *kms
 }
 
 func TestApiVersionsAreWhatIsRegistered(t *testing.T) {
+	b := newBroker(t)
 	for v := int16(0); v <= 4; v++ {
 		req := kmsg.NewPtrApiVersionsRequest()
 		req.ClientSoftwareName, req.ClientSoftwareVersion = "apache-kafka-java", "4.3.1"
-		resp := askVersions(t, req, v)
+		resp := askVersions(t, b, req, v)
 		if resp.ErrorCode != 0 {
 			t.Fatalf("version %d: error %d", v, resp.ErrorCode)
 		}
@@ -63,11 +65,12 @@ func TestApiVersionsOfUnknownVersion(t *testing.T) {
 }
 
 func TestApiVersionsNamesOfClients(t *testing.T) {
+	b := newBroker(t)
 	for name, ok := range map[string]bool{"kgo": true, "a": true, "apache-kafka-java": true, "x.y-z1": true,
 		"": false, "-a": false, "a-": false, "a b": false, "ä": false, "a\n": false} {
 		req := kmsg.NewPtrApiVersionsRequest()
 		req.ClientSoftwareName, req.ClientSoftwareVersion = name, "1"
-		resp := askVersions(t, req, 3)
+		resp := askVersions(t, b, req, 3)
 		if want := kerr.InvalidRequest.Code; ok != (resp.ErrorCode == 0) || !ok && (resp.ErrorCode != want || len(resp.ApiKeys) > 0) {
 			t.Errorf("client name %q: error %d and %d keys", name, resp.ErrorCode, len(resp.ApiKeys))
 		}

@@ -24,14 +24,13 @@ type memConn struct {
 	frames [][]byte // received and not yet handed over
 	paused bool
 
-	mu      sync.Mutex
-	places  []*memReply
-	sent    chan []byte
-	hold    bool // the client does not read
-	release []func()
-	unsent  int
-	reason  error
-	closed  bool
+	mu     sync.Mutex
+	places []*memReply
+	sent   chan []byte
+	hold   bool // the client does not read
+	unsent int
+	reason error
+	closed bool
 
 	live atomic.Int64 // frames not freed
 }
@@ -52,7 +51,7 @@ func newMemConn(t testing.TB, p protocols.Protocol) *memConn {
 		for f := range c.queue {
 			f()
 			c.mu.Lock()
-			end := c.closed
+			end := c.closed && len(c.queue) == 0
 			c.mu.Unlock()
 			if end {
 				c.session.Closed()

@@ -7,9 +7,12 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
 
 	"github.com/spatemq/spate/engine/config"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func testConfig(t testing.TB, set ...string) *config.Broker {
 	c, err := config.NewBroker(config.Input{Set: set, Hostname: "localhost"})
@@ -103,7 +106,7 @@ func produceFrame(corrID int32) []byte {
 func TestProducesOverlapAndOthersWait(t *testing.T) {
 	produces := make(chan *fakeProduce, 10)
 	stubProduce(t, produces)
-	c := newMemConn(t, bareServer(t))
+	c := newMemConn(t, newBroker(t).Server)
 	c.receive(produceFrame(1))
 	c.receive(produceFrame(2))
 	c.receive(apiVersions(3))
@@ -265,5 +268,29 @@ func FuzzFrame(f *testing.F) {
 		if kreq.ReadFrom(fr.body) == nil {
 			kreq.AppendTo(nil)
 		}
+	})
+}
+
+// FuzzSession feeds a whole broker frames of which only the size is right. None
+// may bring it down, keep its frame, or be answered twice.
+func FuzzSession(f *testing.F) {
+	for key := range int16(maxKey) {
+		if a := apis[key]; a != nil {
+			for v := max(a.min, 3); v <= a.max; v++ {
+				f.Add(encode(kmsg.RequestForKey(key), v, 1)[4:])
+			}
+		}
+	}
+	b := newBroker(f, "auto.create.topics.enable=false", "spate.max.partitions=1000")
+	b.topic("t", 1)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) < minFrameBytes {
+			return
+		}
+		c := newMemConn(t, b.Server)
+		c.receive(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+		c.settle()
+		c.Close(nil)
+		<-c.done
 	})
 }

@@ -1,9 +1,11 @@
-// Command record runs the oracle's scenarios against a real Kafka and keeps its answers.
+// Command record runs the oracle's scenarios against a broker. By default it starts the pinned Kafka
+// and keeps its answers:
 //
-//	go run ./bench/oracle/record [-addr HOST:PORT] [-run REGEXP] [-diff]
+//	go run ./bench/oracle/record [-run REGEXP]
 //
-// Without -addr it starts the pinned Kafka itself. With -diff it changes nothing and prints what
-// differs from the kept answers, whatever broker is at the address.
+// With -diff it changes nothing and prints what differs from the kept answers; the broker is spate,
+// built and started for it, or whatever is at -addr. Kafka itself compared so shows which answers
+// depend on more than the scenario.
 package main
 
 import (
@@ -14,7 +16,15 @@ import (
 	"regexp"
 
 	"github.com/spatemq/spate/bench/oracle"
+	"github.com/spatemq/spate/bench/peers"
 )
+
+// options are the command line's.
+type options struct {
+	addr, dir string
+	match     *regexp.Regexp
+	diff      bool
+}
 
 func main() {
 	if err := run(); err != nil {
@@ -24,58 +34,98 @@ func main() {
 }
 
 func run() error {
-	addr := flag.String("addr", "", "a broker that runs; empty: start Kafka")
-	dir := flag.String("dir", "bench/oracle/testdata", "where scenarios and recordings are")
-	match := flag.String("run", "", "only scenarios whose name matches")
-	diff := flag.Bool("diff", false, "compare with the recordings instead of writing them")
-	flag.Parse()
-	re, err := regexp.Compile(*match)
+	o, err := parse()
 	if err != nil {
 		return err
 	}
-	suite, err := oracle.LoadSuite(*dir)
+	if o.addr == "" {
+		p, err := start(o.diff)
+		if err != nil {
+			return err
+		}
+		defer p.Stop()
+		o.addr = p.Addr
+	}
+	suite, err := oracle.LoadSuite(o.dir)
 	if err != nil {
 		return err
 	}
-	r := &oracle.Runner{Addr: *addr, Scenarios: suite.Names()}
+	r := &oracle.Runner{Addr: o.addr, Scenarios: suite.Names()}
 	if err := r.Ready(); err != nil {
 		return err
 	}
-	var allowed []*oracle.Allowed
-	if *diff {
-		if allowed, err = oracle.LoadAllowed(filepath.Join(*dir, "allow.txt")); err != nil {
-			return err
-		}
+	if o.diff {
+		return compare(r, suite, o)
 	}
-	failed := 0
+	return record(r, suite, o)
+}
+
+func parse() (options, error) {
+	var o options
+	flag.StringVar(&o.addr, "addr", "", "a broker that runs; empty: start one")
+	flag.StringVar(&o.dir, "dir", "bench/oracle/testdata", "where scenarios and recordings are")
+	flag.BoolVar(&o.diff, "diff", false, "compare with the recordings instead of writing them")
+	match := flag.String("run", "", "only scenarios whose name matches")
+	flag.Parse()
+	var err error
+	o.match, err = regexp.Compile(*match)
+	return o, err
+}
+
+// start starts the broker under test, or the one to record.
+func start(diff bool) (*peers.Peer, error) {
+	dir, err := os.MkdirTemp("", "spate-oracle-")
+	if err != nil {
+		return nil, err
+	}
+	if diff {
+		return peers.StartSpate(peers.SpateOptions{Dir: dir, Set: oracle.Settings})
+	}
+	return peers.StartKafka(peers.KafkaOptions{Dir: dir, HeapMiB: 512, Properties: oracle.Settings})
+}
+
+func record(r *oracle.Runner, suite *oracle.Suite, o options) error {
 	for _, sc := range suite.Scenarios {
-		if !re.MatchString(sc.Name) {
+		if !o.match.MatchString(sc.Name) {
 			continue
 		}
 		got, err := r.Run(sc)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			failed++
+			return err
 		}
-		if !*diff {
-			if err := suite.Record(sc, got); err != nil {
-				return err
-			}
-			fmt.Printf("%s: %d answers\n", sc.Name, len(got))
+		if err := suite.Record(sc, got); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d answers\n", sc.Name, len(got))
+	}
+	return nil
+}
+
+func compare(r *oracle.Runner, suite *oracle.Suite, o options) error {
+	allowed, err := oracle.LoadAllowed(filepath.Join(o.dir, "allow.txt"))
+	if err != nil {
+		return err
+	}
+	var all []oracle.Diff
+	broken := 0
+	for _, sc := range suite.Scenarios {
+		if !o.match.MatchString(sc.Name) {
 			continue
 		}
 		want, err := suite.Recorded(sc)
 		if err != nil {
 			return err
 		}
-		diffs := oracle.Unexplained(oracle.Compare(sc.Name, want, got), allowed)
-		for _, d := range diffs {
-			fmt.Println(d)
+		got, err := r.Run(sc)
+		if err != nil {
+			fmt.Println(err)
+			broken++
 		}
-		failed += len(diffs)
+		all = append(all, oracle.Unexplained(oracle.Compare(sc.Name, want, got), allowed)...)
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d failures or differences", failed)
+	fmt.Print(oracle.Summary(all))
+	if len(all)+broken > 0 {
+		return fmt.Errorf("%d scenarios that did not end, %d differences without a reason", broken, len(all))
 	}
 	return nil
 }
