@@ -91,6 +91,14 @@ func (l offsetsLog) Append(partition int32, records []groups.Record, done func(e
 
 func offsetsDone(r *AppendRequest) { r.User.(*offsetsAppend).done(r.Err) }
 
+// topicID is the id of a topic, all zero if there is none.
+func (e *Engine) topicID(name string) [16]byte {
+	if t := e.catalog.Topic(name); t != nil {
+		return t.ID
+	}
+	return [16]byte{}
+}
+
 // openGroups makes the coordinator and replays __consumer_offsets into it.
 func (e *Engine) openGroups() error {
 	c := e.opt.Config
@@ -102,6 +110,7 @@ func (e *Engine) openGroups() error {
 	e.groups = groups.New(groups.Options{
 		Log: offsetsLog{e}, Partitions: partitions, Now: e.now, Logger: e.log,
 		Exists:           func(topic string, p int32) bool { return e.Partition(topic, p) != nil },
+		TopicID:          e.topicID,
 		InitialDelayMs:   c.Int("group.initial.rebalance.delay.ms"),
 		MinSessionMs:     c.Int("group.min.session.timeout.ms"),
 		MaxSessionMs:     c.Int("group.max.session.timeout.ms"),

@@ -85,7 +85,7 @@ func (h *harness) checkGroup(t testing.TB, id string, g *group) {
 			fail("request of " + mid + " waits in the wrong state")
 		}
 		if g.state == Completing || g.state == Stable {
-			if !g.common(g.protocol, "") {
+			if !g.common(g.protocol) {
 				fail("protocol is not that of " + mid)
 			}
 		}

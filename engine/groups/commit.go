@@ -13,6 +13,12 @@ type commit struct {
 // Commit stores offsets. Each refused one gets its Err in q before reply is called;
 // reply's error is that of all the others.
 func (c *Coordinator) Commit(q *CommitRequest, reply func(error)) {
+	for i := range q.Offsets {
+		o := &q.Offsets[i]
+		if o.Err == nil && c.opt.Exists != nil && !c.opt.Exists(o.Topic, o.Partition) {
+			o.Err = ErrUnknownPartition // whatever the group is like
+		}
+	}
 	c.do(func(s *step) {
 		g := c.groups[q.Group]
 		err := s.mayCommit(g, q)
@@ -27,11 +33,14 @@ func (c *Coordinator) Commit(q *CommitRequest, reply func(error)) {
 		var r []Record
 		for i := range q.Offsets {
 			o := &q.Offsets[i]
-			if o.Err == nil {
-				o.Err = c.refusal(o)
+			if o.Err == nil && c.tooLarge(o.Metadata) {
+				o.Err = ErrMetadataTooLarge
 			}
 			if o.Err == nil {
 				v := o.stored(s.now)
+				if c.opt.TopicID != nil {
+					v.TopicID = c.opt.TopicID(o.Topic)
+				}
 				m.offsets[o.TopicPartition] = v
 				r = append(r, offsetRecord(q.Group, o.TopicPartition, &v))
 			}
@@ -47,15 +56,11 @@ func (c *Coordinator) Commit(q *CommitRequest, reply func(error)) {
 	})
 }
 
-func (c *Coordinator) refusal(o *Commit) error {
-	// The limit counts as Java does; no string has more such units than bytes.
-	if most := c.opt.MaxMetadataBytes; len(o.Metadata) > most && len(utf16.Encode([]rune(o.Metadata))) > most {
-		return ErrMetadataTooLarge
-	}
-	if c.opt.Exists != nil && !c.opt.Exists(o.Topic, o.Partition) {
-		return ErrUnknownPartition
-	}
-	return nil
+// tooLarge applies offset.metadata.max.bytes, which in Kafka counts the characters
+// of a Java string; no text has more of those than bytes.
+func (c *Coordinator) tooLarge(metadata string) bool {
+	most := c.opt.MaxMetadataBytes
+	return len(metadata) > most && len(utf16.Encode([]rune(metadata))) > most
 }
 
 // stored is the offset as it is kept.

@@ -22,7 +22,10 @@ type Options struct {
 	Log        Log
 	Partitions int32 // of __consumer_offsets
 	// Exists tells whether a partition exists.
-	Exists           func(topic string, partition int32) bool
+	Exists func(topic string, partition int32) bool
+	// TopicID is the id of a topic, all zero if there is none. Offsets of a topic of
+	// the same name with another id are not given out. Nil: not checked.
+	TopicID          func(topic string) [16]byte
 	Now              func() time.Time
 	NewID            func() string // random part of member ids
 	InitialDelayMs   int64         // group.initial.rebalance.delay.ms
@@ -306,14 +309,15 @@ func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.groups[group]
-	none := Offset{Offset: -1, LeaderEpoch: -1}
 	var out []Committed
 	if parts == nil {
 		if g == nil {
 			return nil
 		}
 		for tp, o := range g.offsets {
-			out = append(out, Committed{tp, o})
+			if !c.stale(tp.Topic, o) {
+				out = append(out, Committed{tp, o})
+			}
 		}
 		sort.Slice(out, func(i, j int) bool {
 			return out[i].TopicPartition.less(out[j].TopicPartition)
@@ -321,9 +325,9 @@ func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
 		return out
 	}
 	for _, tp := range parts {
-		o := none
+		o := NoOffset
 		if g != nil {
-			if v, ok := g.offsets[tp]; ok {
+			if v, ok := g.offsets[tp]; ok && !c.stale(tp.Topic, v) {
 				o = v
 			}
 		}
@@ -332,11 +336,13 @@ func (c *Coordinator) Fetch(group string, parts []TopicPartition) []Committed {
 	return out
 }
 
-// Exists tells whether there is a group of that name.
-func (c *Coordinator) Exists(group string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.groups[group] != nil
+// stale tells whether an offset belongs to an earlier topic of the same name.
+func (c *Coordinator) stale(topic string, o Offset) bool {
+	if c.opt.TopicID == nil || o.TopicID == ([16]byte{}) {
+		return false
+	}
+	now := c.opt.TopicID(topic)
+	return now != [16]byte{} && now != o.TopicID
 }
 
 // Partitions is the number of partitions of __consumer_offsets.

@@ -21,8 +21,8 @@ type MemberDescription struct {
 	Assignment []byte
 }
 
-// Describe describes a group; false if it does not exist. As in Kafka metadata,
-// assignments and the protocol are only told of a stable group.
+// Describe describes a group; false if it does not exist. As in Kafka metadata and
+// the protocol are only told of a stable group, assignments while they hold.
 func (c *Coordinator) Describe(group string) (Description, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,9 +35,9 @@ func (c *Coordinator) Describe(group string) (Description, bool) {
 		d.Protocol = g.protocol
 	}
 	for _, m := range g.byOrder() {
-		md := MemberDescription{ID: m.id, InstanceID: m.instance, ClientID: m.clientID, ClientHost: m.clientHost}
+		md := MemberDescription{ID: m.id, InstanceID: m.instance, ClientID: m.clientID, ClientHost: m.clientHost, Assignment: m.assignment}
 		if g.state == Stable {
-			md.Metadata, md.Assignment = m.metadata(g.protocol), m.assignment
+			md.Metadata = m.metadata(g.protocol)
 		}
 		d.Members = append(d.Members, md)
 	}

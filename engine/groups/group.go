@@ -34,7 +34,8 @@ type member struct {
 	rebalMs    int64
 	protocols  []Protocol
 	assignment []byte
-	deadline   int64 // of the session, ms
+	deadline   int64 // of the session, or of the first join's wait, ms
+	fresh      bool  // waits for the answer to its first join
 	order      int64 // of joining; the first becomes leader
 	synced     bool  // has asked for the assignment of this generation
 	join       func(JoinResult)
@@ -49,6 +50,11 @@ func (m *member) metadata(protocol string) []byte {
 	}
 	return nil
 }
+
+// mayExpire: one that waits for the others is alive as long as its request is,
+// except that a first join does not wait for ever: its client cannot heartbeat, and
+// each one that has given up leaves a member behind.
+func (m *member) mayExpire() bool { return m.fresh || m.join == nil && m.sync == nil }
 
 func sameProtocols(a, b []Protocol) bool {
 	if len(a) != len(b) {
@@ -88,8 +94,12 @@ type Offset struct {
 	LeaderEpoch int32 // -1: unknown
 	Metadata    string
 	CommitMs    int64
-	ExpireMs    int64 // -1: by offsets.retention.minutes
+	ExpireMs    int64    // -1: by offsets.retention.minutes
+	TopicID     [16]byte // zero: unknown, as in records of Kafka before 4.2
 }
+
+// NoOffset stands for the offset that nobody has committed.
+var NoOffset = Offset{Offset: -1, LeaderEpoch: -1, ExpireMs: -1}
 
 // group is one group. Methods are steps: they change it and add effects.
 type group struct {
@@ -105,8 +115,9 @@ type group struct {
 	offsets   map[TopicPartition]Offset
 	sinceMs   int64 // of the present state
 	joinBy    int64 // end of Preparing, ms
-	delayBy   int64 // initial delay in which joins are only collected; 0: none
-	delayMax  int64 // to which the delay may be extended
+	delayBy   int64 // end of the initial delay, in which joins are only collected; 0: none
+	delayLeft int64 // by how much the initial delay may still be extended, ms
+	delayMore bool  // a member has come during the initial delay
 	syncBy    int64 // by which all must have asked for their assignment, ms; 0: have
 	assigning bool  // the leader's assignment is being stored
 	joined    int64
@@ -143,26 +154,18 @@ func (g *group) maxRebalanceMs() int64 {
 	return most
 }
 
-// supports tells whether a member with these protocols can be in the group,
-// without counting the member except.
-func (g *group) supports(protoType string, protocols []Protocol, except string) bool {
-	if protoType == "" || len(protocols) == 0 {
-		return false
-	}
-	others := 0
-	for id := range g.members {
-		if id != except {
-			others++
-		}
-	}
-	if others == 0 {
-		return true
+// supports tells whether a member with these protocols can be in the group. As in
+// Kafka the member's own earlier protocols count too, so that one that wants others
+// altogether has to leave first.
+func (g *group) supports(protoType string, protocols []Protocol) bool {
+	if g.state == Empty {
+		return protoType != "" && len(protocols) > 0
 	}
 	if g.protoType != protoType {
 		return false
 	}
 	for _, p := range protocols {
-		if g.common(p.Name, except) {
+		if g.common(p.Name) {
 			return true
 		}
 	}
@@ -170,11 +173,8 @@ func (g *group) supports(protoType string, protocols []Protocol, except string) 
 }
 
 // common tells whether all members offer a protocol.
-func (g *group) common(name, except string) bool {
-	for id, m := range g.members {
-		if id == except {
-			continue
-		}
+func (g *group) common(name string) bool {
+	for _, m := range g.members {
 		found := false
 		for _, p := range m.protocols {
 			found = found || p.Name == name
@@ -193,7 +193,7 @@ func (g *group) choose() string {
 	var order []string
 	for _, m := range g.byOrder() {
 		for _, p := range m.protocols {
-			if g.common(p.Name, "") {
+			if g.common(p.Name) {
 				if votes[p.Name] == 0 {
 					order = append(order, p.Name)
 				}
@@ -239,13 +239,14 @@ func (g *group) next() int64 {
 	}
 	switch g.state {
 	case Preparing:
+		// One of the two is set.
 		add(g.joinBy)
 		add(g.delayBy)
 	case Completing, Stable:
 		add(g.syncBy)
 	}
 	for _, m := range g.members {
-		if m.join == nil && m.sync == nil {
+		if m.mayExpire() {
 			add(m.deadline)
 		}
 	}

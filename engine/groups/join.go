@@ -37,6 +37,12 @@ type JoinMember struct {
 	Metadata   []byte
 }
 
+// maxPending bounds the member ids of a group that are given out but not used yet.
+const maxPending = 10_000
+
+// firstJoinMs is how long a first join waits for the others. Kafka's value.
+const firstJoinMs = 5 * 60_000
+
 // minRebalanceMs bounds the rebalance timeout that clients ask for: less would have
 // the timer turn without pause while a static member is away.
 const minRebalanceMs = 100
@@ -48,7 +54,10 @@ func joinError(id string, err error) JoinResult {
 // join is one step of the state machine.
 func (s *step) join(g *group, q *JoinRequest, reply func(JoinResult)) {
 	switch {
-	case !g.supports(q.ProtoType, q.Protocols, q.MemberID) && !s.replaces(g, q):
+	case !s.accepts(g, q.MemberID):
+		s.kick(g, q.MemberID)
+		s.answer(func() { reply(joinError("", ErrGroupFull)) })
+	case !g.supports(q.ProtoType, q.Protocols):
 		s.answer(func() { reply(joinError(q.MemberID, ErrInconsistentProtocol)) })
 	case q.MemberID == "":
 		s.joinNew(g, q, reply)
@@ -57,13 +66,38 @@ func (s *step) join(g *group, q *JoinRequest, reply func(JoinResult)) {
 	}
 }
 
-// replaces tells whether a new static member takes the place of the only one.
-func (s *step) replaces(g *group, q *JoinRequest) bool {
-	if q.InstanceID == nil || q.MemberID != "" {
-		return false
+// accepts applies group.max.size. While a group gathers only those that have
+// joined count, so that the last to come are the ones that are too many.
+func (s *step) accepts(g *group, id string) bool {
+	m := g.members[id]
+	switch g.state {
+	case Empty:
+		return true
+	case Preparing:
+		return m != nil && m.join != nil || g.waiting() < s.opt.MaxGroupSize
 	}
-	old, ok := g.static[*q.InstanceID]
-	return ok && g.supports(q.ProtoType, q.Protocols, old)
+	return m != nil || len(g.members) < s.opt.MaxGroupSize
+}
+
+// waiting is the number of members whose join waits for the others.
+func (g *group) waiting() int {
+	n := 0
+	for _, m := range g.members {
+		if m.join != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// kick takes out a member that came back to a group that is full.
+func (s *step) kick(g *group, id string) {
+	delete(g.pending, id)
+	if m := g.members[id]; m != nil {
+		s.remove(g, m)
+		return
+	}
+	s.tryComplete(g)
 }
 
 func (s *step) joinNew(g *group, q *JoinRequest, reply func(JoinResult)) {
@@ -73,7 +107,7 @@ func (s *step) joinNew(g *group, q *JoinRequest, reply func(JoinResult)) {
 			return
 		}
 	}
-	if len(g.members)+len(g.pending) >= s.opt.MaxGroupSize {
+	if len(g.pending) >= maxPending {
 		s.answer(func() { reply(joinError("", ErrGroupFull)) })
 		return
 	}
@@ -110,7 +144,6 @@ func (s *step) rejoin(g *group, q *JoinRequest, reply func(JoinResult)) {
 		return
 	}
 	s.update(m, q, reply)
-	g.protoType = q.ProtoType // differs only if m is alone
 	if g.state != Preparing {
 		s.rebalance(g)
 	}
@@ -134,22 +167,31 @@ func (s *step) add(g *group, id string, q *JoinRequest, reply func(JoinResult)) 
 	g.joined++
 	m := &member{id: id, instance: q.InstanceID, order: g.joined}
 	s.update(m, q, reply)
+	m.fresh, m.deadline = true, s.now+firstJoinMs
+	if len(g.members) == 0 {
+		g.protoType = q.ProtoType
+	}
 	g.members[id] = m
 	if m.instance != nil {
 		g.static[*m.instance] = id
 	}
-	g.protoType = q.ProtoType
-	if g.state != Preparing {
+	switch {
+	case g.state == Empty && s.opt.InitialDelayMs == 0:
+		// Ids that are given out are not waited for either.
 		s.rebalance(g)
-	} else if g.delayBy > 0 {
-		// Others may be about to come too (KIP-134).
-		g.delayBy = min(s.now+s.opt.InitialDelayMs, g.delayMax)
+		s.complete(g)
+	case g.state == Preparing:
+		g.delayMore = true
+		s.tryComplete(g)
+	default:
+		s.rebalance(g)
+		s.tryComplete(g)
 	}
-	s.tryComplete(g)
 }
 
-// replaceStatic gives a static member's place to its new incarnation. If its
-// subscription is the same the others need not notice.
+// replaceStatic gives a static member's place to its new incarnation. In a stable
+// group the others need not notice, unless another protocol is to be chosen: a new
+// subscription alone waits for the next rebalance, as in Kafka.
 func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(JoinResult)) {
 	m := g.members[oldID]
 	if j := m.join; j != nil {
@@ -161,7 +203,8 @@ func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(
 		s.answer(func() { y(SyncResult{Err: ErrFencedInstance}) })
 	}
 	delete(g.members, oldID)
-	oldMeta, wasLeader, oldLeader := string(m.metadata(g.protocol)), g.leader == oldID, g.leader
+	oldLeader := g.leader
+	wasLeader := oldLeader == oldID
 	m.id = *q.InstanceID + "-" + s.opt.NewID()
 	g.members[m.id] = m
 	g.static[*q.InstanceID] = m.id
@@ -169,8 +212,7 @@ func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(
 		g.leader = m.id
 	}
 	s.update(m, q, reply)
-	g.protoType = q.ProtoType
-	if g.state != Stable || g.choose() != g.protocol || oldMeta != string(m.metadata(g.protocol)) {
+	if g.state != Stable || g.choose() != g.protocol {
 		if g.state != Preparing {
 			s.rebalance(g)
 		}
@@ -185,11 +227,14 @@ func (s *step) replaceStatic(g *group, oldID string, q *JoinRequest, reply func(
 		// An old client that saw itself as leader would assign anew.
 		res.Leader, res.Members = oldLeader, nil
 	}
-	s.write(g, func(err error) {
-		if err != nil {
-			res = joinError(res.MemberID, ErrNotDurable)
+	s.writeThen(g, func(s *step, err error) {
+		switch {
+		case err != nil:
+			res = joinError("", ErrNotDurable)
+		case g.static[*q.InstanceID] != res.MemberID:
+			res = joinError(res.MemberID, ErrFencedInstance) // by the next one
 		}
-		reply(res)
+		s.answer(func() { reply(res) })
 	})
 }
 
@@ -206,24 +251,35 @@ func (g *group) joinResult(m *member) JoinResult {
 
 // rebalance begins to collect joins.
 func (s *step) rebalance(g *group) {
-	for _, m := range g.members {
-		m.assignment = nil
-		s.endSync(m, ErrRebalancing)
+	if g.state == Completing {
+		for _, m := range g.byOrder() {
+			m.assignment = nil
+			s.endSync(m, ErrRebalancing)
+		}
 	}
 	g.assigning, g.syncBy = false, 0
-	most := g.maxRebalanceMs()
-	g.joinBy, g.delayBy = s.now+most, 0
-	if g.state == Empty && s.opt.InitialDelayMs > 0 {
-		g.delayMax = s.now + max(most, s.opt.InitialDelayMs)
-		g.delayBy = s.now + s.opt.InitialDelayMs
-		g.joinBy = g.delayMax
+	most, delay := g.maxRebalanceMs(), s.opt.InitialDelayMs
+	g.joinBy, g.delayBy, g.delayMore = s.now+most, 0, false
+	if g.state == Empty && delay > 0 {
+		g.joinBy, g.delayBy, g.delayLeft = 0, s.now+delay, max(most-delay, 0)
 	}
 	g.enter(Preparing, s.now)
 }
 
+// endDelay ends the initial delay, or extends it if others have come meanwhile: more
+// may be about to (KIP-134).
+func (s *step) endDelay(g *group) {
+	if !g.delayMore || g.delayLeft == 0 {
+		s.complete(g)
+		return
+	}
+	more := min(s.opt.InitialDelayMs, g.delayLeft)
+	g.delayBy, g.delayLeft, g.delayMore = s.now+more, g.delayLeft-more, false
+}
+
 // tryComplete ends the collection when everybody is there.
 func (s *step) tryComplete(g *group) {
-	if g.state != Preparing || g.delayBy > s.now || len(g.pending) > 0 {
+	if g.state != Preparing || g.delayBy > 0 || len(g.pending) > 0 {
 		return
 	}
 	for _, m := range g.members {
@@ -272,7 +328,7 @@ func (s *step) complete(g *group) {
 	for _, m := range g.byOrder() {
 		m.synced = false
 		if j := m.join; j != nil {
-			m.join = nil
+			m.join, m.fresh = nil, false
 			m.deadline = s.now + m.sessionMs
 			res := g.joinResult(m)
 			s.answer(func() { j(res) })

@@ -129,7 +129,7 @@ func (s *step) leave(g *group, l LeaveMember) error {
 		}
 		l.MemberID = id
 	}
-	if _, ok := g.pending[l.MemberID]; ok && l.InstanceID == nil {
+	if _, ok := g.pending[l.MemberID]; ok {
 		delete(g.pending, l.MemberID)
 		s.tryComplete(g)
 		return nil
@@ -149,7 +149,7 @@ func (s *step) remove(g *group, m *member) {
 		delete(g.static, *m.instance)
 	}
 	if j := m.join; j != nil {
-		s.answer(func() { j(joinError(m.id, ErrUnknownMember)) })
+		s.answer(func() { j(joinError("", ErrUnknownMember)) })
 	}
 	if y := m.sync; y != nil {
 		s.answer(func() { y(SyncResult{Err: ErrUnknownMember}) })
@@ -168,16 +168,16 @@ func (s *step) expire(g *group) {
 		}
 	}
 	for _, m := range g.byOrder() {
-		// One that waits for the others is alive as long as its request is.
-		if m.join == nil && m.sync == nil && m.deadline <= s.now && g.members[m.id] == m {
+		if m.mayExpire() && m.deadline <= s.now && g.members[m.id] == m {
 			s.remove(g, m)
 		}
 	}
-	if g.delayBy > 0 && g.delayBy <= s.now {
-		g.delayBy = 0
-	}
 	s.tryComplete(g)
 	switch {
+	case g.state == Preparing && g.delayBy > 0:
+		if g.delayBy <= s.now {
+			s.endDelay(g)
+		}
 	case g.state == Preparing && g.joinBy <= s.now:
 		// Ids given out stay good: their clients come in with the next generation.
 		s.complete(g)
@@ -186,8 +186,8 @@ func (s *step) expire(g *group) {
 	}
 }
 
-// expireSync drops the members that never asked for their assignment, and has the
-// rest rebalance if there were any. Static ones go when their session ends.
+// expireSync drops the members that never asked for their assignment, static ones
+// too, and has the rest rebalance if there were any.
 func (s *step) expireSync(g *group) {
 	g.syncBy = 0
 	var silent []*member
@@ -201,7 +201,7 @@ func (s *step) expireSync(g *group) {
 	}
 	s.rebalance(g)
 	for _, m := range silent {
-		if m.instance == nil && g.members[m.id] == m {
+		if g.members[m.id] == m {
 			s.remove(g, m)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *step) mayCommit(g *group, q *CommitRequest) error {
 		return nil // a tool, or a consumer with partitions of its own choice
 	}
 	if g == nil {
-		return ErrIllegalGeneration
+		return ErrGroupNotFound
 	}
 	m, err := g.find(q.MemberID, q.InstanceID)
 	if err != nil {

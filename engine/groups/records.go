@@ -11,11 +11,16 @@ import (
 // Record is a record of __consumer_offsets; a nil Value deletes.
 type Record struct{ Key, Value []byte }
 
+// Versions of keys and values that Kafka 4.3 writes.
 const (
 	offsetKeyVersion   = 1
-	offsetValueVersion = 3
+	offsetValueVersion = 4 // with the topic's id, as a tagged field
 	groupKeyVersion    = 2
 	groupValueVersion  = 3
+
+	// expireValueVersion alone has room for a time of expiry of the client's own
+	// (OffsetCommit 2 to 4), but neither for leader epoch nor for topic id.
+	expireValueVersion = 1
 )
 
 func offsetRecord(group string, tp TopicPartition, o *Offset) Record {
@@ -23,10 +28,9 @@ func offsetRecord(group string, tp TopicPartition, o *Offset) Record {
 	r := Record{Key: k.AppendTo(nil)}
 	if o != nil {
 		v := kmsg.OffsetCommitValue{Version: offsetValueVersion, Offset: o.Offset, LeaderEpoch: o.LeaderEpoch,
-			Metadata: o.Metadata, CommitTimestamp: o.CommitMs}
+			Metadata: o.Metadata, CommitTimestamp: o.CommitMs, TopicID: o.TopicID}
 		if o.ExpireMs >= 0 {
-			// Only this version has room for a time of the client's own.
-			v.Version, v.ExpireTimestamp = 1, o.ExpireMs
+			v.Version, v.ExpireTimestamp = expireValueVersion, o.ExpireMs
 		}
 		r.Value = v.AppendTo(nil)
 	}
@@ -95,9 +99,10 @@ func (c *Coordinator) replayOffset(key, value []byte) error {
 	if v.Version >= 3 {
 		o.LeaderEpoch = v.LeaderEpoch
 	}
-	if v.Version == 1 {
+	if v.Version == expireValueVersion {
 		o.ExpireMs = v.ExpireTimestamp
 	}
+	o.TopicID = v.TopicID
 	c.groupFor(k.Group, v.CommitTimestamp).offsets[tp] = o
 	return nil
 }
