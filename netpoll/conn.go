@@ -14,6 +14,7 @@ import (
 var (
 	errPeerClosed = errors.New("closed by the peer")
 	errIdle       = errors.New("idle for too long")
+	errHalf       = errors.New("peer has stopped in the middle of a frame")
 	errStalled    = errors.New("peer takes no answers")
 	errStopping   = errors.New("server is stopping")
 	errLinger     = errors.New("answers were not taken in time after the connection was to be closed")
@@ -55,6 +56,7 @@ type conn struct {
 
 	ended   atomic.Bool  // set on the loop
 	closeBy atomic.Int64 // unix ns when closing has taken too long; 0 for no limit
+	filling atomic.Bool  // a frame has begun and is not whole
 	active  atomic.Int64 // unix ns of the last byte in or out
 	drained atomic.Int64 // unix ns when the socket last took a byte or had nothing to take
 }
@@ -220,6 +222,8 @@ func (c *conn) overdue(now time.Time) error {
 		return errLinger
 	case waiting > 0 && ns-c.drained.Load() > int64(c.srv.opt.StallTimeout):
 		return errStalled
+	case c.filling.Load() && ns-c.active.Load() > int64(c.srv.opt.StallTimeout):
+		return errHalf
 	case open == 0 && ns-c.active.Load() > int64(c.srv.opt.IdleTimeout):
 		return errIdle
 	}

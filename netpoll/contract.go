@@ -55,8 +55,9 @@ type Options struct {
 	MaxUnsentBytes int           // of one connection before reading stops; default 8 MiB
 	MaxReplies     int           // places reserved and not filled before reading stops; default 1000
 	IdleTimeout    time.Duration // connections.max.idle.ms; default 10 min
-	// StallTimeout ends a connection that takes no byte of its answers for so
-	// long; default 2 min.
+	// StallTimeout ends a connection that takes no byte of its answers, or has
+	// begun a frame, for which memory is held, and sends no byte, for so long;
+	// default 2 min.
 	StallTimeout time.Duration
 	// LingerTimeout bounds how long a closing connection may take its last
 	// answers; default 5 s.

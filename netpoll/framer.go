@@ -105,6 +105,7 @@ func (f *framer) begin() error {
 	f.frame = getFrame(f.size)
 	f.got = copy(f.frame, f.head[:f.heads])
 	f.heads = 0
+	f.c.filling.Store(true)
 	return f.deliver()
 }
 
@@ -115,6 +116,7 @@ func (f *framer) deliver() error {
 	}
 	buf := f.frame
 	f.frame, f.got = nil, 0
+	f.c.filling.Store(false)
 	return f.c.session.Frame(buf)
 }
 
@@ -126,6 +128,7 @@ func (f *framer) drop() {
 	if f.frame != nil {
 		f.c.Free(f.frame)
 		f.frame, f.got = nil, 0
+		f.c.filling.Store(false)
 	}
 	f.rest = nil
 }

@@ -201,6 +201,21 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
+// Memory is not kept for a client that stops in the middle of a frame, though it
+// has an answer outstanding and so is not idle.
+func TestHalfFrameTimeout(t *testing.T) {
+	both(t, func(t *testing.T, useTLS bool) {
+		ts := start(t, useTLS, Options{StallTimeout: 300 * time.Millisecond}, func(c Conn, buf []byte) error {
+			c.Free(buf)
+			c.Reserve()
+			return nil
+		})
+		c := ts.dial()
+		c.raw(append(frameOf([]byte("never answered")), frameOf(pattern(1 << 20))[:50]...))
+		c.expectEnd()
+	})
+}
+
 // A connection that waits for its answer is not idle.
 func TestWaitingIsNotIdle(t *testing.T) {
 	both(t, func(t *testing.T, useTLS bool) {

@@ -56,6 +56,9 @@ func (l *loop) run() {
 	if err != nil && !errors.Is(err, gerrors.ErrEngineShutdown) {
 		l.srv.opt.Logger.Error("event loop ended", "error", err)
 	}
+	for _, c := range l.conns { // only if the poller has failed
+		c.end(errStopping)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true

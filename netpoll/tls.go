@@ -220,20 +220,51 @@ func (c *tlsConn) writer() {
 	}
 }
 
+// tlsRecordBytes is the most that one TLS record carries.
+const tlsRecordBytes = 16 << 10
+
+// tlsRecords are buffers in which small pieces are put together.
+var tlsRecords = sync.Pool{New: func() any { return new([tlsRecordBytes]byte) }}
+
+// writeAll writes output; small pieces that fit into one TLS record share it.
 func (c *tlsConn) writeAll(iov [][]byte) bool {
-	for _, b := range iov {
-		n, err := c.tls.Write(b)
+	rec := tlsRecords.Get().(*[tlsRecordBytes]byte)
+	defer tlsRecords.Put(rec)
+	for len(iov) > 0 {
+		b, pieces := iov[0], 1
+		if len(iov) > 1 && len(b)+len(iov[1]) <= len(rec) {
+			b, pieces = gather(rec[:0], iov)
+		}
+		iov = iov[pieces:]
+		if !c.write(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// gather copies as many pieces as fit whole into dst.
+func gather(dst []byte, iov [][]byte) ([]byte, int) {
+	n := 0
+	for n < len(iov) && len(dst)+len(iov[n]) <= cap(dst) {
+		dst = append(dst, iov[n]...)
+		n++
+	}
+	return dst, n
+}
+
+func (c *tlsConn) write(b []byte) bool {
+	n, err := c.tls.Write(b)
+	if n > 0 {
 		now := time.Now().UnixNano()
 		c.active.Store(now)
 		c.drained.Store(now)
 		c.srv.stats.BytesOut.Add(uint64(n))
 		c.replies.wrote(n)
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				c.post(func() { c.end(err) })
-			}
-			return false
-		}
+	}
+	if err != nil {
+		c.post(func() { c.end(err) })
+		return false
 	}
 	return true
 }

@@ -1,7 +1,3 @@
-// Package protocols holds the contract between spate's event loop and a wire
-// protocol. A protocol is a package of its own that implements Protocol and is
-// registered by one line in cmd/spate; nothing in netpoll or engine knows which
-// protocols exist, and this package imports neither.
 package protocols
 
 import (
@@ -48,7 +44,9 @@ type Conn interface {
 	TLS() *tls.ConnectionState
 
 	// Execute runs fn on the connection's loop, after what is already queued
-	// there; false if the connection has ended (fn will not run). Any goroutine.
+	// there; false if the connection has ended (fn will not run). If it ends
+	// before fn's turn, fn does not run either: Closed is called instead. Any
+	// goroutine.
 	Execute(fn func()) bool
 	// Reserve takes the next place in the order of replies. Loop only.
 	Reserve() Reply
