@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -255,6 +256,49 @@ func TestStopDrains(t *testing.T) {
 		}
 		if ts.Stop(context.Background()) == nil {
 			t.Error("stopped twice")
+		}
+	})
+}
+
+// Stop while clients come and go and goroutines fill places; what they touch
+// must not be the poller's descriptors any more, which are closed.
+func TestStopUnderLoad(t *testing.T) {
+	both(t, func(t *testing.T, useTLS bool) {
+		for range 20 {
+			var sent, released atomic.Int64
+			ts := start(t, useTLS, Options{}, func(c Conn, buf []byte) error {
+				p := c.Reserve()
+				sent.Add(1)
+				go func() {
+					p.Send([][]byte{buf}, func() { released.Add(1); c.Free(buf) })
+					c.Execute(func() { c.Resume() })
+					c.Close(nil)
+				}()
+				return nil
+			})
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					for {
+						c, err := ts.tryDial()
+						if err != nil {
+							return
+						}
+						c.SetDeadline(time.Now().Add(patience))
+						c.Write(bytes.Repeat(frameOf([]byte("x")), 20))
+						io.Copy(io.Discard, c)
+						c.Close()
+					}
+				}()
+			}
+			eventually(t, "some have been served", func() bool { return ts.Stats().Closed.Load() >= 4 })
+			if err := ts.stop(patience); err != nil {
+				t.Fatal(err)
+			}
+			wg.Wait()
+			eventually(t, "all replies are released", func() bool { return sent.Load() == released.Load() })
 		}
 	})
 }

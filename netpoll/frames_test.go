@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestRepliesKeepOrder(t *testing.T) {
@@ -94,6 +97,26 @@ func TestHeadByteByByte(t *testing.T) {
 			c.expect("xyz")
 		}
 	})
+}
+
+// Urgent data is data in its place.
+func TestUrgentByte(t *testing.T) {
+	c := start(t, false, Options{}, echo).dial()
+	frame := frameOf([]byte("xyz"))
+	c.raw(frame[:5])
+	raw, err := c.Conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Write(func(fd uintptr) bool {
+		err = unix.Sendto(int(fd), frame[5:6], unix.MSG_OOB, nil)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.raw(frame[6:])
+	c.expect("xyz")
 }
 
 // Each frame pauses; a goroutine resumes by Execute. Every third resumes at once,

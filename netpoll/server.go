@@ -153,6 +153,9 @@ func (s *Server) welcome(lis *listener, fd int, sa unix.Sockaddr) {
 	}
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	// An urgent byte is a byte like others. Left apart it would never be read, and
+	// the poller, which watches for it, would never sleep.
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_OOBINLINE, 1)
 	l := s.loops[s.nextLoop.Add(1)%uint64(len(s.loops))]
 	c := &tcpConn{fd: fd, loop: l, reading: true}
 	local := lis.ln.Addr()

@@ -83,7 +83,7 @@ func (c *tcpConn) ready(ev uint32) {
 		c.blocked = false
 		c.flush()
 	}
-	if !c.ended.Load() && ev&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+	if !c.ended.Load() && ev&(unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		if c.held() || len(c.framer.rest) > 0 {
 			if ev&(unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 				c.end(errPeerClosed)
