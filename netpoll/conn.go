@@ -133,14 +133,18 @@ func (c *conn) pump() {
 func (c *conn) guard(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.srv.stats.Panics.Add(1)
 			c.pumping = false
-			c.srv.opt.Logger.Error("session panicked; its connection is closed", "listener", c.lis.Name,
-				"remote", c.remote, "panic", p, "stack", string(debug.Stack()))
+			c.panicked(p)
 			c.end(fmt.Errorf("%w: %v", errPanic, p))
 		}
 	}()
 	fn()
+}
+
+func (c *conn) panicked(p any) {
+	c.srv.stats.Panics.Add(1)
+	c.srv.opt.Logger.Error("session panicked; its connection is closed", "listener", c.lis.Name,
+		"remote", c.remote, "panic", p, "stack", string(debug.Stack()))
 }
 
 // Free returns a frame's memory.
@@ -199,8 +203,7 @@ func (c *conn) end(reason error) {
 	c.srv.opt.Logger.Debug("connection closed", "listener", c.lis.Name, "remote", c.remote, "reason", reason)
 	defer func() {
 		if p := recover(); p != nil {
-			c.srv.stats.Panics.Add(1)
-			c.srv.opt.Logger.Error("session panicked in Closed", "panic", p, "stack", string(debug.Stack()))
+			c.panicked(p)
 		}
 	}()
 	if c.session != nil {

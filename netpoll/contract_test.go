@@ -1,60 +1,18 @@
 package netpoll
 
-import (
-	"sync"
-	"sync/atomic"
-	"testing"
-	"time"
-)
-
-// A function that Execute has accepted runs, however the connection ends
-// meanwhile: it may be what gives memory back.
-func TestExecuteKeepsItsPromise(t *testing.T) {
-	both(t, func(t *testing.T, useTLS bool) {
-		conns := make(chan Conn, 1)
-		ts := start(t, useTLS, Options{}, func(c Conn, buf []byte) error {
-			c.Free(buf)
-			conns <- c
-			return nil
-		})
-		for range 50 {
-			c := ts.dial()
-			c.send([]byte("x"))
-			conn := recv(t, conns)
-			var accepted, ran atomic.Int64
-			var wg sync.WaitGroup
-			for range 2 {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					for conn.Execute(func() { ran.Add(1) }) {
-						accepted.Add(1)
-					}
-				}()
-			}
-			c.Close()
-			wg.Wait()
-			eventually(t, "all accepted functions ran", func() bool { return ran.Load() == accepted.Load() })
-		}
-	})
-}
+import "testing"
 
 // A session that always has something more to execute does not keep its loop
 // from the other connections.
 func TestExecuteIsFair(t *testing.T) {
 	both(t, func(t *testing.T, useTLS bool) {
-		ended := make(chan struct{})
 		ts := start(t, useTLS, Options{Loops: 1}, func(c Conn, buf []byte) error {
 			if string(buf[4:]) != "spin" {
 				return echo(c, buf)
 			}
 			c.Free(buf)
 			var again func()
-			again = func() {
-				if !c.Execute(again) {
-					close(ended)
-				}
-			}
+			again = func() { c.Execute(again) }
 			again()
 			return nil
 		})
@@ -65,11 +23,7 @@ func TestExecuteIsFair(t *testing.T) {
 			c.expect("and me")
 		}
 		spinning.Close()
-		select {
-		case <-ended:
-		case <-time.After(patience):
-			t.Fatal("the end of a connection is not seen while it executes")
-		}
+		eventually(t, "the spinning connection has ended", func() bool { return ts.Stats().Open.Load() == 1 })
 	})
 }
 

@@ -149,7 +149,7 @@ func (c *tcpConn) flush() {
 		l := c.loop
 		l.iov = c.replies.take(l.iov[:0], maxIovecs)
 		if len(l.iov) == 0 {
-			c.replies.wrote(0) // outputs without bytes are done too
+			c.wrote(0) // outputs without bytes are done too
 			break
 		}
 		total := 0
@@ -163,7 +163,7 @@ func (c *tcpConn) flush() {
 			c.active.Store(now)
 			c.drained.Store(now)
 			c.srv.stats.BytesOut.Add(uint64(n))
-			c.replies.wrote(n)
+			c.wrote(n)
 		}
 		if err != nil && err != unix.EAGAIN {
 			c.end(err)
@@ -208,7 +208,7 @@ func (c *tcpConn) shut() {
 		c.discard()
 	}
 	unix.Close(c.fd)
-	c.replies.kill()
+	c.dropReplies()
 }
 
 // discard reads what has arrived and is not wanted: closing a socket with unread
