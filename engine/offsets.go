@@ -134,11 +134,7 @@ func (e *Engine) openGroups() error {
 // and tells where that begins; -1 if it cannot be done now.
 func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
 	r := &rollout{left: 1, base: -1, done: done}
-	e.groups.Snapshot(p.index, func(records []groups.Record, ok bool) {
-		if !ok {
-			r.finish(nil)
-			return
-		}
+	ok := e.groups.Snapshot(p.index, func(records []groups.Record) {
 		r.base = p.LogEnd()
 		now := e.now().UnixMilli()
 		for len(records) > 0 {
@@ -153,4 +149,7 @@ func (e *Engine) rollOffsets(p *Partition, done func(base int64, err error)) {
 		p.vol.log.Kick()
 		r.finish(nil)
 	})
+	if !ok {
+		r.finish(nil)
+	}
 }

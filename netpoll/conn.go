@@ -29,7 +29,11 @@ type wire interface {
 	flushSoon()
 	// listen turns reading on or off. Loop only.
 	listen(on bool)
-	// shut closes the socket. Loop only, once.
+	// linger tells the client that no more comes, reads without use until the
+	// client is done too, and ends the connection. Loop only, once.
+	linger()
+	// shut closes the socket, releases the replies and has the server forget the
+	// connection, now or soon. Loop only, once.
 	shut()
 }
 
@@ -46,13 +50,14 @@ type conn struct {
 	replies  replies
 
 	// Loop only:
-	framer  framer
-	paused  bool
-	starved bool // waits for the budget
-	pumping bool
-	eof     bool
-	closing error // no more reading; ends when all answers are written
-	orderly bool  // ended with nothing owed
+	framer    framer
+	paused    bool
+	starved   bool // waits for the budget
+	pumping   bool
+	eof       bool
+	closing   error // no more reading; ends when all answers are written
+	lingering bool  // all is written; what still comes is read without use
+	orderly   bool  // ends with nothing owed
 
 	ended   atomic.Bool  // set on the loop
 	closeBy atomic.Int64 // unix ns when closing has taken too long; 0 for no limit
@@ -163,6 +168,9 @@ func (c *conn) Close(reason error) {
 // been filled and written, at the latest after the linger timeout. A server that
 // stops has its own limit.
 func (c *conn) finish(reason error) {
+	if c.lingering && reason == errStopping {
+		c.end(reason)
+	}
 	if c.ended.Load() || c.closing != nil {
 		return
 	}
@@ -184,12 +192,27 @@ func (c *conn) settle() {
 		return
 	}
 	if c.closing != nil {
-		c.orderly = true
-		c.end(c.closing)
+		c.hangUp()
 	} else if c.eof && !c.held() && len(c.framer.rest) == 0 {
 		c.orderly = true
 		c.end(errPeerClosed)
 	}
+}
+
+// hangUp ends a closing connection whose answers have all been written. If the
+// client may still be sending, the socket is not closed at once: the kernel
+// would reset the connection, and the client could lose the answers.
+func (c *conn) hangUp() {
+	if c.lingering {
+		return
+	}
+	c.orderly = true
+	if c.eof || c.closing == errStopping {
+		c.end(c.closing)
+		return
+	}
+	c.lingering = true
+	c.wire.linger()
 }
 
 // end closes the connection now.
@@ -199,7 +222,6 @@ func (c *conn) end(reason error) {
 	}
 	c.wire.shut()
 	c.framer.drop()
-	c.srv.forget()
 	c.srv.opt.Logger.Debug("connection closed", "listener", c.lis.Name, "remote", c.remote, "reason", reason)
 	defer func() {
 		if p := recover(); p != nil {

@@ -22,4 +22,25 @@
 // paused, while more than MaxUnsentBytes of answers wait for the client, while
 // MaxReplies places are reserved and not filled, or while the Budget has no memory for the
 // next frame. Nothing is ever buffered without bound.
+//
+// Memory for a frame is a claim on the Budget, granted in the order of asking. A
+// claim is cancelled when its connection ends, whether it still waits or has
+// just been granted.
+//
+// # The end of a connection
+//
+//	open --Close, bad frame, Stop--> closing --all answers written--> lingering --> ended
+//	  |                                 |                                            ^
+//	  +-- error, timeout, panic --------+--------------------------------------------+
+//
+// A closing connection is not read any more; the answers it owes are written. A
+// lingering one has told the client that no more comes, and reads without use
+// until the client has done the same: closing a socket at once makes the kernel
+// reset the connection if there are unread bytes, and the client would lose the
+// last answers. Both together take no longer than LingerTimeout, or while the
+// server stops, Stop's context. A client that only closes its own side gets what
+// it is owed.
+//
+// Every reply's release is called once: when the socket has taken the bytes, or at
+// the end, when no write can be using them any more.
 package netpoll

@@ -13,6 +13,7 @@ func (noWire) post(func()) bool { return true }
 func (noWire) flushSoon()       {}
 func (noWire) listen(bool)      {}
 func (noWire) shut()            {}
+func (noWire) linger()          {}
 
 // shortSession has frames of a 2-byte length, so that a fuzzer finds whole ones.
 type shortSession struct {

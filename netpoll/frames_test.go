@@ -165,7 +165,7 @@ func TestBadFrameCloses(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				c := start(t, useTLS, Options{}, echo).dial()
-				c.raw(append(frameOf([]byte("good")), append(bad, pattern(100_000)...)...))
+				c.raw(append(frameOf([]byte("good")), append(bad, pattern(1_000_000)...)...))
 				c.expect("good")
 				c.expectEnd()
 			})

@@ -79,6 +79,12 @@ func (c *tcpConn) watch() {
 
 // ready handles an epoll event.
 func (c *tcpConn) ready(ev uint32) {
+	if c.lingering {
+		if c.discard() {
+			c.end(c.closing)
+		}
+		return
+	}
 	if ev&unix.EPOLLOUT != 0 {
 		c.blocked = false
 		c.flush()
@@ -198,6 +204,11 @@ func (c *tcpConn) writev(iov [][]byte) (int, error) {
 	}
 }
 
+func (c *tcpConn) linger() {
+	unix.Shutdown(c.fd, unix.SHUT_WR)
+	c.listen(true)
+}
+
 func (c *tcpConn) shut() {
 	if c.events != 0 {
 		c.loop.poller.Delete(c.fd)
@@ -205,19 +216,24 @@ func (c *tcpConn) shut() {
 	}
 	delete(c.loop.conns, c.fd)
 	if c.orderly {
-		c.discard()
+		c.discard() // what has arrived would make the kernel reset the connection
 	}
 	unix.Close(c.fd)
 	c.dropReplies()
+	c.srv.forget()
 }
 
-// discard reads what has arrived and is not wanted: closing a socket with unread
-// bytes makes the kernel reset the connection, and the client would lose the
-// last answers.
-func (c *tcpConn) discard() {
+// discard reads without use; true if the client is done.
+func (c *tcpConn) discard() bool {
 	for range readRounds {
-		if n, err := unix.Read(c.fd, c.loop.buf); n <= 0 || err != nil {
-			return
+		n, err := unix.Read(c.fd, c.loop.buf)
+		switch {
+		case err == unix.EAGAIN:
+			return false
+		case err == unix.EINTR:
+		case n <= 0:
+			return true
 		}
 	}
+	return false
 }

@@ -109,7 +109,7 @@ func (s *Server) serveTLS(lis *listener, nc net.Conn) {
 	c.guard(func() { c.session = lis.Session(&c.conn) })
 	c.loop()
 	wg.Wait()
-	c.hangUp()
+	c.closeSocket()
 	s.tls.mu.Lock()
 	delete(s.tls.m, c)
 	s.tls.mu.Unlock()
@@ -291,7 +291,11 @@ func (c *tlsConn) flushSoon() {
 	}
 }
 
-// shut makes the reader and the writer stop; serveTLS hangs up when they have.
+// linger is serveTLS's to do.
+func (c *tlsConn) linger() { c.end(c.closing) }
+
+// shut makes the reader and the writer stop; serveTLS closes the socket when they
+// have.
 func (c *tlsConn) shut() {
 	c.mu.Lock()
 	c.dead = true
@@ -300,18 +304,30 @@ func (c *tlsConn) shut() {
 	c.tls.SetDeadline(time.Unix(1, 0))
 }
 
-// hangUp closes the socket. The replies are only released here, since the writer
-// may have been using them until it stopped.
-func (c *tlsConn) hangUp() {
+// closeSocket ends what shut began. The replies are only released here, since
+// the writer may have been using them until it stopped.
+func (c *tlsConn) closeSocket() {
+	c.dropReplies()
 	nc := c.tls.NetConn()
 	if c.orderly {
-		// Tell the client that nothing was cut off, and take unread bytes from
-		// the socket, for which the kernel would reset the connection.
-		nc.SetDeadline(time.Now().Add(100 * time.Millisecond))
-		c.tls.CloseWrite()
-		nc.SetReadDeadline(time.Now().Add(time.Millisecond))
-		io.CopyN(io.Discard, nc, 1<<20)
+		c.sayGoodbye(nc)
 	}
 	nc.Close()
-	c.dropReplies()
+	c.srv.forget()
+}
+
+// sayGoodbye tells the client that nothing was cut off, and reads without use
+// until it is done too, the linger timeout is over or the server stops.
+func (c *tlsConn) sayGoodbye(nc net.Conn) {
+	nc.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	if c.tls.CloseWrite() != nil {
+		return
+	}
+	if t, ok := nc.(*net.TCPConn); ok {
+		t.CloseWrite()
+	}
+	nc.SetReadDeadline(time.Now().Add(c.srv.opt.LingerTimeout))
+	stop := context.AfterFunc(c.srv.ctx, func() { nc.SetReadDeadline(time.Now().Add(time.Millisecond)) })
+	defer stop()
+	io.Copy(io.Discard, nc)
 }

@@ -45,7 +45,6 @@
 // what a protocol queues itself it has to limit (example's maxWaiters), or it
 // stops reading with Conn.Pause.
 //
-// The test shows how to serve it: netpoll.Listener wants a function from a Conn to
-// a Session, and a method value of NewSession differs from that in names of types
-// only.
+// The test shows how to serve it: netpoll.Listener wants a function from its own
+// Conn to its own Session, so the two are joined by an adapter of one line.
 package protocols

@@ -28,7 +28,6 @@ type Hot struct {
 	live    []*Slab  // ascending base
 	extra   int      // slabs outside the arena
 	starved bool
-	closed  bool
 }
 
 // Slab is a reference-counted piece of a Hot. A reference keeps the bytes

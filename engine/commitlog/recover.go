@@ -277,14 +277,15 @@ func (s *scanner) load(off int64) ([]byte, blockHead, []byte, error) {
 	if err != nil {
 		return nil, blockHead{}, nil, err
 	}
-	h, dir, perr := parseHead(b, lsn, nonce)
+	h, _, perr := parseHead(b, lsn, nonce)
 	if perr == errNotABlock || int64(h.bytes) > s.r.size-off {
 		return nil, h, nil, nil
 	}
 	if b, err = s.r.at(off, int(h.bytes)); err != nil {
 		return nil, h, nil, err
 	}
-	if h, dir, perr = parseHead(b, lsn, nonce); perr != nil || int(h.bytes) > len(b) {
+	h, dir, perr := parseHead(b, lsn, nonce)
+	if perr != nil || int(h.bytes) > len(b) {
 		return nil, h, nil, nil
 	}
 	return b[:h.bytes], h, dir, nil

@@ -4,7 +4,7 @@ package config
 var brokerSpate = []Definition{
 	{Name: "spate.cluster.id", Type: String, NoDefault: true, check: clusterID,
 		Doc: "Id of a new cluster, 22 characters of base64url. Unset, one is drawn. Once data exists it must agree with it."},
-	{Name: "spate.io.backend", Type: String, Default: "auto", check: oneOf("auto", "io_uring", "psync"),
+	{Name: "spate.io.backend", Type: String, Default: "auto", check: oneOf("auto", "mixed", "io_uring", "psync"),
 		Doc: "How files are read and written: io_uring, psync (pread, pwrite, fdatasync), or auto: io_uring where the kernel allows it."},
 	{Name: "spate.durability", Type: String, Default: "fsync", check: oneOf("fsync", "write", "memory"), Dynamic: true,
 		Doc: "When an append is acknowledged; default of the topic setting of the same name: fsync (survives a power cut), write (survives a killed process) or memory."},

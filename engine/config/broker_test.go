@@ -74,7 +74,7 @@ func TestWrongSettings(t *testing.T) {
 		"num.partitions=0":          {"--set num.partitions", "Invalid value 0", "at least 1"},
 		"num.io.threads=many":       {"num.io.threads", "many", "INT"},
 		"retention.ms=5":            {"no setting retention.ms", "log.retention.ms"},
-		"spate.io.backend=aio":      {"aio", "auto, io_uring, psync"},
+		"spate.io.backend=aio":      {"aio", "auto, mixed, io_uring, psync"},
 		"spate.nonsense=1":          {"no setting spate.nonsense"},
 		"process.roles=controller":  {"process.roles", "broker"},
 		"broker.id=7,node.id=8":     {"broker.id", "7", "8"},

@@ -42,6 +42,10 @@ func EnvName(name string) string {
 	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
 }
 
+// clientVariables are those of the client commands, which share an environment
+// with the broker.
+var clientVariables = map[string]bool{"SPATE_BOOTSTRAP": true, "SPATE_PASSWORD": true}
+
 // readEnviron takes the variables of known settings; others that begin with
 // SPATE_ may belong to something else and are only named in the warning.
 func (b *Broker) readEnviron(environ []string) {
@@ -52,7 +56,7 @@ func (b *Broker) readEnviron(environ []string) {
 		}
 		if name, ok := envNames[variable]; ok {
 			b.set(name, text, "environment variable "+variable)
-		} else {
+		} else if !clientVariables[variable] {
 			b.Unknown = append(b.Unknown, variable)
 		}
 	}

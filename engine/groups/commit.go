@@ -43,7 +43,7 @@ func (c *Coordinator) Commit(q *CommitRequest, reply func(error)) {
 		c.groupFor(q.Group, s.now)
 		c.commits[q.Group] = append(c.commits[q.Group], m)
 		p := c.PartitionFor(q.Group)
-		s.answer(func() { c.opt.Log.Append(p, r, func(err error) { c.committed(m, err) }) })
+		s.append(p, r, func(err error) { c.committed(m, err) })
 	})
 }
 

@@ -44,6 +44,7 @@ type Coordinator struct {
 	mu       sync.Mutex
 	groups   map[string]*group
 	effects  []func()
+	inflight map[int32]int        // appends not done yet, by partition
 	commits  map[string][]*commit // on their way to the log, by group
 	timers   timers
 	sweepAt  int64 // ms
@@ -69,7 +70,7 @@ func New(o Options) *Coordinator {
 	if o.MaxGroups == 0 {
 		o.MaxGroups = 1_000_000
 	}
-	return &Coordinator{opt: o, groups: map[string]*group{}, commits: map[string][]*commit{}, wake: make(chan struct{}, 1),
+	return &Coordinator{opt: o, groups: map[string]*group{}, inflight: map[int32]int{}, commits: map[string][]*commit{}, wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), finished: make(chan struct{})}
 }
 
@@ -141,20 +142,35 @@ type step struct {
 
 func (s *step) answer(f func()) { s.c.effects = append(s.c.effects, f) }
 
+// append leaves records to be stored. Once they are, or cannot be, done is called,
+// without a step.
+func (s *step) append(partition int32, r []Record, done func(error)) {
+	c := s.c
+	c.inflight[partition]++
+	s.answer(func() {
+		c.opt.Log.Append(partition, r, func(err error) {
+			done(err)
+			c.do(func(*step) {
+				if c.inflight[partition]--; c.inflight[partition] == 0 {
+					delete(c.inflight, partition)
+				}
+			})
+		})
+	})
+}
+
 // write stores the group's metadata; then is called without a step, maybe nil.
 func (s *step) write(g *group, then func(error)) {
 	g.hasMeta = true
 	r := []Record{g.record()}
 	p := s.c.PartitionFor(g.id)
-	s.answer(func() {
-		s.c.opt.Log.Append(p, r, func(err error) {
-			if err != nil {
-				s.c.opt.Logger.Error("group metadata cannot be stored", "group", g.id, "error", err)
-			}
-			if then != nil {
-				then(err)
-			}
-		})
+	s.append(p, r, func(err error) {
+		if err != nil {
+			s.c.opt.Logger.Error("group metadata cannot be stored", "group", g.id, "error", err)
+		}
+		if then != nil {
+			then(err)
+		}
 	})
 }
 

@@ -42,7 +42,7 @@ func (c *Coordinator) drop(s *step, g *group, gone []TopicPartition, dies bool, 
 		return
 	}
 	p := c.PartitionFor(g.id)
-	s.answer(func() { c.opt.Log.Append(p, r, func(err error) { c.dropped(d, err, done) }) })
+	s.append(p, r, func(err error) { c.dropped(d, err, done) })
 }
 
 // dropped ends a deletion, or takes it back if it could not be stored.

@@ -93,6 +93,8 @@ func (h *harness) random(r *rand.Rand, clients []*client) {
 	case n < 96:
 		h.log.fail = false
 		h.do("release")
+	case n < 97:
+		h.do("snapshot x " + group)
 	case n < 98 && len(h.log.held) == 0:
 		h.do("fail")
 	case n < 99:

@@ -56,6 +56,29 @@ func (h *harness) check2(t *testing.T) {
 	}
 }
 
+// TestReplayKeepsNoBuffer overwrites each record after it was replayed.
+func TestReplayKeepsNoBuffer(t *testing.T) {
+	h := newHarness(0)
+	h.do("join a inst=A")
+	h.do("sync a member=A-1 inst=A assign=A-1:x")
+	h.do("commit a member=A-1 gen=1 offsets=t-0:1 meta=m")
+	c := New(h.opt)
+	for _, r := range h.log.written {
+		if err := c.Replay(r.Key, r.Value); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range [][]byte{r.Key, r.Value} {
+			for i := range b {
+				b[i] = 0xaa
+			}
+		}
+	}
+	none := func(string) bool { return false }
+	if got, want := durable(c, none), durable(h.c, none); got != want {
+		t.Errorf("replayed:\n%s\nlive:\n%s", got, want)
+	}
+}
+
 // TestIdleGroupsCostNothing has the timer turn with ten thousand idle groups that
 // have members: it looks at none of them.
 func TestIdleGroupsCostNothing(t *testing.T) {

@@ -24,14 +24,13 @@ type memConn struct {
 	frames [][]byte // received and not yet handed over
 	paused bool
 
-	mu      sync.Mutex
-	places  []*memReply
-	sent    chan []byte
-	hold    bool // the client does not read
-	release []func()
-	unsent  int
-	reason  error
-	closed  bool
+	mu     sync.Mutex
+	places []*memReply
+	sent   chan []byte
+	hold   bool // the client does not read
+	unsent int
+	reason error
+	closed bool
 
 	live atomic.Int64 // frames not freed
 }

@@ -224,6 +224,9 @@ func FuzzFetchRequest(f *testing.F) {
 }
 
 func TestFetchCodecDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes pools forget on purpose")
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	c := newMemConn(t, bareServer(t))
 	f := newFetch(c.session.(*session))

@@ -180,9 +180,6 @@ func (s *fetchSession) rotate(gave int) {
 // open makes a session of the partitions of a full fetch; nil if there is no
 // room. Full fetches are rare, and legal without a session.
 func (c *fetchSessions) open(parts []*sessionPart, byIDs bool) *fetchSession {
-	if len(parts) == 0 {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
@@ -190,9 +187,12 @@ func (c *fetchSessions) open(parts []*sessionPart, byIDs bool) *fetchSession {
 		return nil
 	}
 	s := &fetchSession{id: c.newID(), byIDs: byIDs, created: now, used: now, size: len(parts),
-		epoch: nextEpoch(initialEpoch), order: parts, parts: make(map[fetchKey]*sessionPart, len(parts))}
+		epoch: nextEpoch(initialEpoch), parts: make(map[fetchKey]*sessionPart, len(parts))}
 	for _, p := range parts {
-		s.parts[p.fetchKey] = p
+		if s.parts[p.fetchKey] == nil { // else named twice
+			s.order = append(s.order, p)
+			s.parts[p.fetchKey] = p
+		}
 	}
 	c.byID[s.id] = s
 	s.place = c.byUse.PushBack(s)

@@ -7,7 +7,7 @@ import (
 )
 
 // handlerFunc serves one request. It runs on the connection's loop and must not
-// block; it calls request.reply or request.fail once, there or later on any
+// block; it calls request.reply once, there or later on any
 // goroutine. The request and all it refers to are the handler's own.
 type handlerFunc func(r *request)
 

@@ -37,14 +37,6 @@ func (r *request) reply(resp kmsg.Response) {
 	r.finish()
 }
 
-// fail closes the connection instead of answering: for requests that no client
-// in its right mind sends.
-func (r *request) fail(err error) {
-	r.place.Skip()
-	r.sess.close(fmt.Errorf("API key %d version %d: %w", r.key, r.version, err))
-	r.finish()
-}
-
 func (r *request) finish() {
 	if !r.turn.end(r.sess) {
 		panic(fmt.Sprintf("BUG: API key %d answered twice", r.key))

@@ -7,9 +7,12 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
 
 	"github.com/spatemq/spate/engine/config"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func testConfig(t testing.TB, set ...string) *config.Broker {
 	c, err := config.NewBroker(config.Input{Set: set, Hostname: "localhost"})

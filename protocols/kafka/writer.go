@@ -95,7 +95,6 @@ func (w *writer) done() {
 	sess.wake()
 }
 
-func (w *writer) i8(v int8)   { w.b = append(w.b, byte(v)) }
 func (w *writer) i16(v int16) { w.b = binary.BigEndian.AppendUint16(w.b, uint16(v)) }
 func (w *writer) i32(v int32) { w.b = binary.BigEndian.AppendUint32(w.b, uint32(v)) }
 func (w *writer) i64(v int64) { w.b = binary.BigEndian.AppendUint64(w.b, uint64(v)) }
