@@ -110,7 +110,7 @@ func (c *tcpConn) read() {
 		dst := c.framer.direct()
 		straight := dst != nil
 		if !straight {
-			dst = c.loop.buf
+			dst = c.loop.buf[:c.framer.appetite(len(c.loop.buf))]
 		}
 		n, err := unix.Read(c.fd, dst)
 		switch {
