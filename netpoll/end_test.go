@@ -90,6 +90,28 @@ func TestCloseFlushes(t *testing.T) {
 	})
 }
 
+// A client that goes on sending after its connection was closed can still read its
+// last answers, and is cut off when the linger timeout is over.
+func TestLinger(t *testing.T) {
+	both(t, func(t *testing.T, useTLS bool) {
+		ts := start(t, useTLS, Options{LingerTimeout: 500 * time.Millisecond}, func(c Conn, buf []byte) error {
+			err := echo(c, buf)
+			c.Close(nil)
+			return err
+		})
+		c := ts.dial()
+		c.send([]byte("x"))
+		eventually(t, "the answer is written", func() bool { return ts.Stats().BytesOut.Load() == 5 })
+		for range 20 { // more chances for a reset to arrive before the answer is read
+			c.send(pattern(1000))
+			time.Sleep(time.Millisecond)
+		}
+		c.expect("x")
+		c.expectEnd()
+		eventually(t, "the connection is cut off", func() bool { return ts.Stats().Open.Load() == 0 })
+	})
+}
+
 // Every release is called once, whether its reply was written, was under way,
 // waited its turn, or came after the end.
 func TestReleasedOnce(t *testing.T) {
