@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -11,6 +12,12 @@ import (
 // connection whose next frame does not fit waits its turn.
 type Budget struct {
 	limit int64
+
+	// kept is what connections that may not go on have read and not looked at,
+	// in bytes. It is not part of used: a connection that waits for memory keeps
+	// some, and must not be what it waits for.
+	kept    atomic.Int64
+	waiting atomic.Int64 // len(queue)
 
 	mu    sync.Mutex
 	used  int64
@@ -42,6 +49,12 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
+// short tells that memory is short: connections should read no more than they
+// have a place for, and those that hold memory and do nothing should go.
+func (b *Budget) short() bool {
+	return b.waiting.Load() > 0 || b.kept.Load() > b.limit/8
+}
+
 // take reserves n bytes. If they are not to be had now it returns false and
 // calls w.grant later, in order, with the bytes reserved; then accept or cancel
 // must be called. One frame alone may be larger than the limit when nothing else
@@ -58,6 +71,7 @@ func (b *Budget) take(w *budgetWaiter, n int64) bool {
 	}
 	w.n, w.state = n, waiterQueued
 	b.queue = append(b.queue, w)
+	b.waiting.Add(1)
 	return false
 }
 
@@ -79,6 +93,7 @@ func (b *Budget) cancel(w *budgetWaiter) {
 	case waiterQueued:
 		i := slices.Index(b.queue, w)
 		b.queue = slices.Delete(b.queue, i, i+1)
+		b.waiting.Add(-1)
 	case waiterGranted:
 		b.used -= w.n
 	}
@@ -113,6 +128,7 @@ func (b *Budget) grantUnlock() {
 	}
 	ready := slices.Clone(b.queue[:n])
 	b.queue = slices.Delete(b.queue, 0, n)
+	b.waiting.Add(-int64(n))
 	b.mu.Unlock()
 	for _, w := range ready {
 		w.grant()

@@ -15,6 +15,7 @@ var (
 	errPeerClosed = errors.New("closed by the peer")
 	errIdle       = errors.New("idle for too long")
 	errHalf       = errors.New("peer has stopped in the middle of a frame")
+	errSlow       = errors.New("peer sends a frame too slowly while memory is short")
 	errStalled    = errors.New("peer takes no answers")
 	errStopping   = errors.New("server is stopping")
 	errLinger     = errors.New("answers were not taken in time after the connection was to be closed")
@@ -61,7 +62,7 @@ type conn struct {
 
 	ended   atomic.Bool  // set on the loop
 	closeBy atomic.Int64 // unix ns when closing has taken too long; 0 for no limit
-	filling atomic.Bool  // a frame has begun and is not whole
+	frameBy atomic.Int64 // unix ns when the frame that has begun has taken too long if memory is short; 0 if none has
 	active  atomic.Int64 // unix ns of the last byte in or out
 	drained atomic.Int64 // unix ns when the socket last took a byte or had nothing to take
 }
@@ -104,6 +105,7 @@ func (c *conn) startFrame() {
 	}
 	c.starved = false
 	c.srv.opt.Budget.accept(&c.framer.claim)
+	c.active.Store(time.Now().UnixNano()) // it was not the client that kept us waiting
 	c.pumping = true
 	err := c.framer.begin()
 	c.pumping = false
@@ -138,14 +140,18 @@ func (c *conn) pump() {
 func (c *conn) guard(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.srv.stats.Panics.Add(1)
 			c.pumping = false
-			c.srv.opt.Logger.Error("session panicked; its connection is closed", "listener", c.lis.Name,
-				"remote", c.remote, "panic", p, "stack", string(debug.Stack()))
+			c.panicked(p)
 			c.end(fmt.Errorf("%w: %v", errPanic, p))
 		}
 	}()
 	fn()
+}
+
+func (c *conn) panicked(p any) {
+	c.srv.stats.Panics.Add(1)
+	c.srv.opt.Logger.Error("session panicked; its connection is closed", "listener", c.lis.Name,
+		"remote", c.remote, "panic", p, "stack", string(debug.Stack()))
 }
 
 // Free returns a frame's memory.
@@ -221,13 +227,22 @@ func (c *conn) end(reason error) {
 	c.srv.opt.Logger.Debug("connection closed", "listener", c.lis.Name, "remote", c.remote, "reason", reason)
 	defer func() {
 		if p := recover(); p != nil {
-			c.srv.stats.Panics.Add(1)
-			c.srv.opt.Logger.Error("session panicked in Closed", "panic", p, "stack", string(debug.Stack()))
+			c.panicked(p)
 		}
 	}()
 	if c.session != nil {
 		c.session.Closed()
 	}
+}
+
+// minFrameRate is how fast a frame has to come, in bytes a second, if others wait
+// for memory.
+const minFrameRate = 64 << 10
+
+// frameBegins notes when a frame of so many bytes has to be whole.
+func (c *conn) frameBegins(size int) {
+	most := c.srv.opt.StallTimeout + time.Duration(size)*time.Second/minFrameRate
+	c.frameBy.Store(c.active.Load() + int64(most))
 }
 
 // overdue applies the timeouts and returns why the connection has to end, nil if
@@ -238,14 +253,16 @@ func (c *conn) overdue(now time.Time) error {
 	if waiting == 0 {
 		c.drained.Store(ns)
 	}
-	closeBy := c.closeBy.Load()
+	closeBy, frameBy := c.closeBy.Load(), c.frameBy.Load()
 	switch {
 	case closeBy != 0 && ns > closeBy:
 		return errLinger
 	case waiting > 0 && ns-c.drained.Load() > int64(c.srv.opt.StallTimeout):
 		return errStalled
-	case c.filling.Load() && ns-c.active.Load() > int64(c.srv.opt.StallTimeout):
+	case frameBy != 0 && ns-c.active.Load() > int64(c.srv.opt.StallTimeout):
 		return errHalf
+	case frameBy != 0 && ns > frameBy && c.srv.opt.Budget.short():
+		return errSlow
 	case open == 0 && ns-c.active.Load() > int64(c.srv.opt.IdleTimeout):
 		return errIdle
 	}

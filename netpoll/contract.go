@@ -57,7 +57,8 @@ type Options struct {
 	IdleTimeout    time.Duration // connections.max.idle.ms; default 10 min
 	// StallTimeout ends a connection that takes no byte of its answers, or has
 	// begun a frame, for which memory is held, and sends no byte, for so long;
-	// default 2 min.
+	// default 2 min. While memory is short a frame may take so long and a second
+	// for each 64 KiB.
 	StallTimeout time.Duration
 	// LingerTimeout bounds how long a closing connection may take its last
 	// answers; default 5 s.

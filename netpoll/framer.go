@@ -17,6 +17,7 @@ type framer struct {
 	frame []byte // being filled, nil between frames
 	got   int    // bytes in frame
 	rest  []byte // bytes read and not yet looked at, while paused
+	kept  int64  // of the budget, for rest
 	size  int    // of the frame whose head has been read
 	claim budgetWaiter
 }
@@ -30,6 +31,35 @@ func (f *framer) direct() []byte {
 	return f.frame[f.got:]
 }
 
+// appetite is how many bytes to read where direct has no place for them: as many
+// as there are, or, when memory is short, no more than the frame needs next, so
+// that nothing is left over that would have to be kept.
+func (f *framer) appetite(most int) int {
+	switch {
+	case !f.c.srv.opt.Budget.short():
+		return most
+	case f.frame != nil:
+		return min(most, len(f.frame)-f.got)
+	default:
+		return f.headBytes() - f.heads
+	}
+}
+
+// keep holds back what is left of data.
+func (f *framer) keep(left []byte) {
+	if len(left) > 0 {
+		f.rest = append(f.rest[:0], left...)
+		f.account(int64(cap(f.rest)))
+	}
+}
+
+func (f *framer) account(n int64) {
+	if n != f.kept {
+		f.c.srv.opt.Budget.kept.Add(n - f.kept)
+		f.kept = n
+	}
+}
+
 // wrote says that n bytes have been read into direct.
 func (f *framer) wrote(n int) error {
 	f.got += n
@@ -40,7 +70,7 @@ func (f *framer) wrote(n int) error {
 // session has paused or memory is short, is kept in rest.
 func (f *framer) feed(data []byte) error {
 	left, err := f.cut(data)
-	f.rest = append(f.rest[:0], left...)
+	f.keep(left)
 	return err
 }
 
@@ -50,6 +80,7 @@ func (f *framer) again() error {
 	f.rest = left
 	if len(left) == 0 {
 		f.rest = nil // most connections never need it again
+		f.account(0)
 	}
 	return err
 }
@@ -75,11 +106,16 @@ func (f *framer) cut(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-func (f *framer) takeHead(data []byte) (int, error) {
+func (f *framer) headBytes() int {
 	need := f.c.session.HeadBytes()
 	if need < 1 || need > maxHeadBytes {
 		panic(fmt.Sprintf("BUG: a head of %d bytes; want 1 to %d", need, maxHeadBytes))
 	}
+	return need
+}
+
+func (f *framer) takeHead(data []byte) (int, error) {
+	need := f.headBytes()
 	n := copy(f.head[f.heads:need], data)
 	f.heads += n
 	if f.heads < need {
@@ -105,7 +141,7 @@ func (f *framer) begin() error {
 	f.frame = getFrame(f.size)
 	f.got = copy(f.frame, f.head[:f.heads])
 	f.heads = 0
-	f.c.filling.Store(true)
+	f.c.frameBegins(f.size)
 	return f.deliver()
 }
 
@@ -116,7 +152,7 @@ func (f *framer) deliver() error {
 	}
 	buf := f.frame
 	f.frame, f.got = nil, 0
-	f.c.filling.Store(false)
+	f.c.frameBy.Store(0)
 	return f.c.session.Frame(buf)
 }
 
@@ -128,7 +164,8 @@ func (f *framer) drop() {
 	if f.frame != nil {
 		f.c.Free(f.frame)
 		f.frame, f.got = nil, 0
-		f.c.filling.Store(false)
+		f.c.frameBy.Store(0)
 	}
 	f.rest = nil
+	f.account(0)
 }

@@ -2,12 +2,12 @@ package netpoll
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	gerrors "github.com/panjf2000/gnet/v2/pkg/errors"
 	gnetpoll "github.com/panjf2000/gnet/v2/pkg/netpoll"
-	"github.com/panjf2000/gnet/v2/pkg/queue"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,6 +17,9 @@ const (
 	// not keep the others of its loop waiting.
 	readRounds = 8
 	maxIovecs  = 256
+	// drainRounds bounds what is done for others before the sockets have their
+	// turn again.
+	drainRounds = 8
 )
 
 // loop is one event loop: an epoll instance and the connections on it.
@@ -34,11 +37,14 @@ type loop struct {
 	tasks []func()
 	ended bool // takes no more tasks; the poller may be closed
 
-	// Loop only: the lists that were worked on last, to be used again, and drain
-	// as a task.
+	// An eventfd of our own that wakes the loop. The poller's Trigger would not
+	// do: it runs all triggered tasks, and what they trigger, before it looks at
+	// sockets again, and it allocates.
+	wakeFD int
+
+	// Loop only: the lists that were worked on last, to be used again.
 	idleTasks []func()
 	idleDirty []*tcpConn
-	wake      queue.Func
 }
 
 func newLoop(srv *Server) (*loop, error) {
@@ -46,9 +52,23 @@ func newLoop(srv *Server) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{srv: srv, poller: p, buf: make([]byte, readBytes), conns: map[int]*tcpConn{}, accept: map[int]*listener{}}
-	l.wake = func(any) error { return l.drain() }
+	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		p.Close()
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	l := &loop{srv: srv, poller: p, wakeFD: fd, buf: make([]byte, readBytes), conns: map[int]*tcpConn{}, accept: map[int]*listener{}}
+	// Edge-triggered, so that each write wakes and the counter need not be read.
+	if err := p.AddRead(&gnetpoll.PollAttachment{FD: fd}, true); err != nil {
+		l.close()
+		return nil, err
+	}
 	return l, nil
+}
+
+func (l *loop) close() {
+	l.poller.Close()
+	unix.Close(l.wakeFD)
 }
 
 func (l *loop) run() {
@@ -62,7 +82,7 @@ func (l *loop) run() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
-	l.poller.Close()
+	l.close()
 }
 
 // event handles one ready socket and then what others have asked for.
@@ -78,9 +98,10 @@ func (l *loop) event(fd int, ev gnetpoll.IOEvent, _ gnetpoll.IOFlags) error {
 	return l.drain()
 }
 
-// drain runs tasks and flushes until there is nothing left.
+// drain runs tasks and flushes until there is nothing left. If there is always
+// something left, the sockets have their turn in between.
 func (l *loop) drain() error {
-	for {
+	for range drainRounds {
 		l.mu.Lock()
 		if len(l.tasks) == 0 && len(l.dirty) == 0 {
 			l.busy = false
@@ -104,6 +125,18 @@ func (l *loop) drain() error {
 			dirty[i] = nil
 		}
 		l.idleTasks, l.idleDirty = tasks, dirty
+	}
+	l.wake()
+	return nil
+}
+
+// wake makes the poller call event soon. The loop is busy until then.
+func (l *loop) wake() {
+	one := [8]byte{0: 1}
+	if _, err := unix.Write(l.wakeFD, one[:]); err == unix.EAGAIN {
+		// The counter is full, after 2^64 wakes on this byte order: begin again.
+		unix.Read(l.wakeFD, one[:])
+		unix.Write(l.wakeFD, one[:])
 	}
 }
 
@@ -137,7 +170,7 @@ func (l *loop) markDirty(c *tcpConn) {
 func (l *loop) wakeLocked() {
 	if !l.busy {
 		l.busy = true
-		l.poller.Trigger(queue.HighPriority, l.wake, nil)
+		l.wake()
 	}
 }
 

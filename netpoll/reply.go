@@ -9,6 +9,7 @@ type replies struct {
 	out    []output // ready to be written
 	unsent int      // bytes in out and in filled places
 	dead   bool
+	done   []func() // of the last wrote, to be used again by the next
 }
 
 // place implements Reply.
@@ -100,12 +101,18 @@ func (r *replies) load() (open, waiting int) {
 	return len(r.places) + len(r.out), len(r.out)
 }
 
-// kill drops everything; later fills go nowhere. The buffers must not be in use
-// by a write any more.
-func (r *replies) kill() {
+// dropReplies drops everything; later fills go nowhere. The buffers must not be
+// in use by a write any more.
+func (c *conn) dropReplies() {
+	for _, f := range c.replies.kill() {
+		c.release(f)
+	}
+}
+
+func (r *replies) kill() (releases []func()) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.dead = true
-	var releases []func()
 	for _, o := range r.out {
 		releases = append(releases, o.release)
 	}
@@ -115,11 +122,20 @@ func (r *replies) kill() {
 		}
 	}
 	r.out, r.places, r.unsent = nil, nil, 0
-	r.mu.Unlock()
-	for _, f := range releases {
-		if f != nil {
-			f()
+	return releases
+}
+
+// release calls a reply's release function, on the loop or on a TLS connection's
+// writer. A panic ends the connection only.
+func (c *conn) release(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.panicked(p)
+			c.wire.post(func() { c.end(errPanic) })
 		}
+	}()
+	if f != nil {
+		f()
 	}
 }
 
@@ -142,9 +158,19 @@ func (r *replies) take(iov [][]byte, most int) [][]byte {
 }
 
 // wrote notes that the socket has taken n bytes and releases what is done.
-func (r *replies) wrote(n int) {
-	var releases []func()
+// Writer only: the loop, or a TLS connection's writer.
+func (c *conn) wrote(n int) {
+	done := c.replies.wrote(n)
+	for i, f := range done {
+		done[i] = nil
+		c.release(f)
+	}
+}
+
+func (r *replies) wrote(n int) []func() {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	done := r.done[:0]
 	r.unsent -= n
 	k := 0
 	for k < len(r.out) {
@@ -161,17 +187,15 @@ func (r *replies) wrote(n int) {
 			break
 		}
 		if o.release != nil {
-			releases = append(releases, o.release)
+			done = append(done, o.release)
 		}
 		k++
 	}
 	rest := copy(r.out, r.out[k:])
 	clear(r.out[rest:])
 	r.out = r.out[:rest]
-	r.mu.Unlock()
-	for _, f := range releases {
-		f()
-	}
+	r.done = done
+	return done
 }
 
 // Unsent is the number of bytes that the socket has not taken yet.

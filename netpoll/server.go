@@ -229,7 +229,7 @@ func (s *Server) abandon() {
 	s.closeListeners()
 	s.wg.Wait()
 	for _, l := range s.loops {
-		l.poller.Close()
+		l.close()
 	}
 }
 

@@ -110,7 +110,7 @@ func (c *tcpConn) read() {
 		dst := c.framer.direct()
 		straight := dst != nil
 		if !straight {
-			dst = c.loop.buf
+			dst = c.loop.buf[:c.framer.appetite(len(c.loop.buf))]
 		}
 		n, err := unix.Read(c.fd, dst)
 		switch {
@@ -155,7 +155,7 @@ func (c *tcpConn) flush() {
 		l := c.loop
 		l.iov = c.replies.take(l.iov[:0], maxIovecs)
 		if len(l.iov) == 0 {
-			c.replies.wrote(0) // outputs without bytes are done too
+			c.wrote(0) // outputs without bytes are done too
 			break
 		}
 		total := 0
@@ -169,7 +169,7 @@ func (c *tcpConn) flush() {
 			c.active.Store(now)
 			c.drained.Store(now)
 			c.srv.stats.BytesOut.Add(uint64(n))
-			c.replies.wrote(n)
+			c.wrote(n)
 		}
 		if err != nil && err != unix.EAGAIN {
 			c.end(err)
@@ -219,7 +219,7 @@ func (c *tcpConn) shut() {
 		c.discard() // what has arrived would make the kernel reset the connection
 	}
 	unix.Close(c.fd)
-	c.replies.kill()
+	c.dropReplies()
 	c.srv.forget()
 }
 

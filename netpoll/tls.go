@@ -209,7 +209,7 @@ func (c *tlsConn) writer() {
 		for {
 			iov = c.replies.take(iov[:0], maxIovecs)
 			if len(iov) == 0 {
-				c.replies.wrote(0)
+				c.wrote(0)
 				break
 			}
 			if !c.writeAll(iov) {
@@ -260,7 +260,7 @@ func (c *tlsConn) write(b []byte) bool {
 		c.active.Store(now)
 		c.drained.Store(now)
 		c.srv.stats.BytesOut.Add(uint64(n))
-		c.replies.wrote(n)
+		c.wrote(n)
 	}
 	if err != nil {
 		c.post(func() { c.end(err) })
@@ -307,7 +307,7 @@ func (c *tlsConn) shut() {
 // closeSocket ends what shut began. The replies are only released here, since
 // the writer may have been using them until it stopped.
 func (c *tlsConn) closeSocket() {
-	c.replies.kill()
+	c.dropReplies()
 	nc := c.tls.NetConn()
 	if c.orderly {
 		c.sayGoodbye(nc)
