@@ -3,6 +3,7 @@ package cache
 import (
 	"container/list"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/spatemq/spate/engine/disk"
@@ -56,7 +57,8 @@ type ColdStats struct {
 type chunk struct {
 	at      uint64 // position of mem.Buf[0]
 	mem     *disk.Arena
-	valid   int // bytes loaded
+	valid   int   // bytes loaded
+	noMem   error // there was no memory to load it into
 	waiters []*coldRead
 	elem    *list.Element
 }
@@ -95,7 +97,7 @@ func (c *Cold) step(r *coldRead) {
 			r.done(disk.ErrClosed)
 			return
 		}
-		at := r.lsn - r.lsn%uint64(c.chunkBytes)
+		at := c.chunkAt(r.lsn)
 		ch := c.chunks[at]
 		if ch != nil && ch.elem != nil {
 			if r.copyFrom(ch, c.chunkBytes) {
@@ -131,11 +133,17 @@ func (c *Cold) step(r *coldRead) {
 func (c *Cold) Prefetch(lsn uint64, n int) {
 	c.mu.Lock()
 	if !c.closed {
-		c.queueRange(lsn-lsn%uint64(c.chunkBytes), lsn+uint64(n))
+		c.queueRange(c.chunkAt(lsn), lsn+uint64(n))
 	}
 	start := c.schedule()
 	c.mu.Unlock()
 	c.start(start)
+}
+
+// chunkAt is where the chunk that holds lsn begins. Chunks are counted from the
+// start of their segment: one that straddled two of them could not be read.
+func (c *Cold) chunkAt(lsn uint64) uint64 {
+	return lsn - uint64(uint32(lsn))%uint64(c.chunkBytes)
 }
 
 // queueRange queues the chunks from at to end that are neither there nor on
@@ -177,45 +185,51 @@ func (c *Cold) drop(ch *chunk) {
 func (c *Cold) schedule() []*chunk {
 	var start []*chunk
 	for c.busy < c.slots && len(c.queue) > 0 {
-		mem := c.memory()
-		if mem == nil {
-			break
+		mem, err := c.memory()
+		if err != nil && c.busy > 0 {
+			break // what is being read now will leave its memory
 		}
 		ch := c.queue[0]
+		c.queue[0] = nil
 		c.queue = c.queue[1:]
-		ch.mem = mem
+		ch.mem, ch.noMem = mem, err
 		c.busy++
 		start = append(start, ch)
 	}
 	return start
 }
 
-// memory takes a chunk's memory: unused, the oldest loaded chunk's, or new.
-// There are more chunks than slots, so nil only means that the machine has none.
-func (c *Cold) memory() *disk.Arena {
-	if len(c.free) == 0 && c.total >= c.maxChunks {
-		if e := c.lru.Front(); e != nil {
-			c.drop(e.Value.(*chunk))
+// memory takes a chunk's memory: unused, new, or the oldest loaded chunk's. There
+// are more chunks than slots, so it fails only when the machine has no memory and
+// no chunk is loaded.
+func (c *Cold) memory() (*disk.Arena, error) {
+	var err error
+	if len(c.free) == 0 && c.total < c.maxChunks {
+		var m *disk.Arena
+		if m, err = c.dir.Arena(c.chunkBytes); err == nil {
+			c.total++
+			return m, nil
 		}
 	}
-	if n := len(c.free); n > 0 {
-		m := c.free[n-1]
-		c.free = c.free[:n-1]
-		return m
+	if len(c.free) == 0 {
+		e := c.lru.Front()
+		if e == nil {
+			return nil, err
+		}
+		c.drop(e.Value.(*chunk))
 	}
-	if c.total >= c.maxChunks {
-		return nil
-	}
-	m, err := c.dir.Arena(c.chunkBytes)
-	if err != nil {
-		return nil
-	}
-	c.total++
-	return m
+	n := len(c.free) - 1
+	m := c.free[n]
+	c.free = c.free[:n]
+	return m, nil
 }
 
 func (c *Cold) start(chunks []*chunk) {
 	for _, ch := range chunks {
+		if ch.noMem != nil {
+			c.finish(ch, 0, fmt.Errorf("read cache chunk of %d bytes: %w", c.chunkBytes, ch.noMem))
+			continue
+		}
 		end := min(c.src.Readable(ch.at), ch.at+uint64(c.chunkBytes))
 		if end <= ch.at {
 			c.finish(ch, 0, ErrGone)
@@ -235,43 +249,40 @@ func (c *Cold) finish(ch *chunk, n int, err error) {
 	ch.waiters = nil
 	if err != nil {
 		delete(c.chunks, ch.at)
-		c.free = append(c.free, ch.mem)
+		if ch.mem != nil {
+			c.free = append(c.free, ch.mem)
+		}
 		ch.mem = nil
 	} else {
 		ch.valid = n
 		c.stats.ReadBytes += uint64(n)
 		ch.elem = c.lru.PushBack(ch)
 	}
-	failed := waiters[:0:0]
-	for _, r := range waiters {
-		// A chunk that is too short now was cut at the readable end: gone.
-		if err != nil || !r.copyFrom(ch, c.chunkBytes) {
-			failed = append(failed, r)
-		}
+	short := make([]bool, len(waiters))
+	for i, r := range waiters {
+		short[i] = err == nil && !r.copyFrom(ch, c.chunkBytes)
 	}
 	start := c.schedule()
 	c.idle.Broadcast()
 	c.mu.Unlock()
 	c.start(start)
-	if err == nil {
-		err = ErrGone
-	}
-	for _, r := range waiters {
-		if contains(failed, r) {
+	for i, r := range waiters {
+		switch {
+		case err != nil:
 			r.done(err)
-		} else {
+		case short[i] && !c.readable(r):
+			r.done(ErrGone)
+		default:
 			c.step(r)
 		}
 	}
 }
 
-func contains(list []*coldRead, r *coldRead) bool {
-	for _, x := range list {
-		if x == r {
-			return true
-		}
-	}
-	return false
+// readable tells whether what r needs next can be read now. The segment may have
+// grown since the reading of the chunk that r waited for began.
+func (c *Cold) readable(r *coldRead) bool {
+	end := min(r.lsn+uint64(len(r.buf)), c.chunkAt(r.lsn)+uint64(c.chunkBytes))
+	return c.src.Readable(r.lsn) >= end
 }
 
 // Stats returns the counters.

@@ -26,7 +26,7 @@ type Hot struct {
 	arena   *disk.Arena
 	free    [][]byte // slabs of the arena not in use
 	live    []*Slab  // ascending base
-	extra   int      // slabs outside the arena
+	extra   int      // bytes of slabs outside the arena
 	starved bool
 }
 
@@ -71,6 +71,11 @@ func (h *Hot) Reserve(lsn uint64, n int) ([]byte, *Slab) {
 			return s.take(n), s
 		}
 	}
+	if k := len(h.live); k > 0 && h.live[k-1].refs == 0 && h.live[k-1].arena != nil {
+		// Kept only as the newest. It must go before its memory is counted against
+		// the new one, or nothing would ever give it back.
+		h.drop(h.live[k-1])
+	}
 	s := h.newSlab(n)
 	if s == nil {
 		h.starved = true
@@ -103,16 +108,17 @@ func (h *Hot) newSlab(n int) *Slab {
 	return h.extraSlab(h.slabBytes)
 }
 
-// extraSlab makes a slab outside the arena, at most as many as there are in it.
+// extraSlab makes a slab outside the arena. Together such slabs take no more
+// memory than the arena, but one is always allowed: a block may be larger.
 func (h *Hot) extraSlab(n int) *Slab {
-	if h.extra >= h.maxSlabs {
+	if h.extra > 0 && h.extra+n > h.maxSlabs*h.slabBytes {
 		return nil
 	}
 	a, err := h.dir.Arena(n)
 	if err != nil {
 		return nil
 	}
-	h.extra++
+	h.extra += n
 	return &Slab{h: h, buf: a.Buf, arena: a}
 }
 
@@ -134,8 +140,8 @@ func (h *Hot) retire(s *Slab) {
 		return
 	}
 	if s.arena != nil {
+		h.extra -= len(s.buf)
 		s.arena.Free()
-		h.extra--
 	} else {
 		h.free = append(h.free, s.buf)
 	}
@@ -173,8 +179,8 @@ func (h *Hot) Has(lsn uint64, n int) bool {
 func (s *Slab) Release() {
 	h := s.h
 	h.mu.Lock()
-	s.refs--
-	if s.refs < 0 {
+	if s.refs--; s.refs < 0 {
+		h.mu.Unlock()
 		panic("BUG: slab released twice")
 	}
 	wake := false

@@ -125,7 +125,10 @@ func (l *Log) deliverOne(d *delivery) {
 				continue
 			}
 			g.entries[i] = nil
-			e.Err = g.err
+			// Before the final stage the disk may still be setting the group's error.
+			if d.stage == Fsync {
+				e.Err = g.err
+			}
 			e.Owner.Completed(e)
 		}
 		l.release(g, d.stage == Fsync)
