@@ -47,7 +47,7 @@ func TestSpate(t *testing.T) {
 	default:
 	}
 	for _, a := range allowed {
-		if a.Used == 0 {
+		if a.Used == 0 && !strings.HasPrefix(a.Reason, "sometimes:") {
 			t.Errorf("allow.txt: nothing needs this line: %s", a.Text)
 		}
 	}
