@@ -28,9 +28,9 @@ interop: build ## run other people's clients against bin/spate
 	bench/interop/setup.sh java mvn kcat
 	$(GO) test -tags interop -count 1 -timeout 30m -v $(TESTFLAGS) ./bench/interop
 
-bench: build ## measure against a peer in the same run
+bench: build ## measure against a peer in the same run (not built yet)
 	bench/interop/setup.sh java mvn fio
-	$(GO) run ./bench/cmd/bench $(ARGS)
+	@echo "make bench: the load generator is not built yet; see docs/status.md"; exit 1
 
 oracle: build ## compare every answer with a real Kafka's
 	bench/interop/setup.sh java mvn
